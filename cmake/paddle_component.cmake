@@ -1,0 +1,58 @@
+# Compiler settings and the two functions by which each folder of src/ and tests/ is built.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # One cache serves every build folder: paths are stored relative to the source tree.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=time_macros ${CCACHE})
+endif()
+find_program(LLD ld.lld)
+if(LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# Plain x86-64: the library must start on any such machine; faster kernels are picked at run time.
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -fno-semantic-interposition
+                    -fno-math-errno)
+set(CMAKE_CXX_FLAGS_RELEASE "-O1")
+if(PADDLE_SANITIZE)
+  add_compile_options(-fsanitize=${PADDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${PADDLE_SANITIZE})
+endif()
+
+set(PADDLE_GENERATED ${CMAKE_BINARY_DIR}/generated)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
+
+# paddle_component(NAME [OPTIMIZE] [DEPENDS target...] [EXCLUDE regex]): every .cc under src/NAME as one object library
+# pd_NAME. OPTIMIZE compiles with -O3: kernels and executor; everything else is -O1, which compiles faster.
+function(paddle_component name)
+  cmake_parse_arguments(A "OPTIMIZE" "EXCLUDE" "DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  if(A_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX ${A_EXCLUDE})
+  endif()
+  string(REPLACE "/" "_" target pd_${name})
+  add_library(${target} OBJECT ${sources} ${A_UNPARSED_ARGUMENTS})
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src ${PADDLE_GENERATED})
+  target_link_libraries(${target} PUBLIC fmt::fmt-header-only Threads::Threads ${A_DEPENDS})
+  if(TARGET pd_generate)
+    add_dependencies(${target} pd_generate)
+  endif()
+  if(A_OPTIMIZE)
+    target_compile_options(${target} PRIVATE -O3)
+  endif()
+endfunction()
+
+# paddle_test(NAME SOURCES... LINK targets...): a GoogleTest program named NAME, also a ctest.
+function(paddle_test name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${PADDLE_GENERATED})
+  target_link_libraries(${name} PRIVATE ${A_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(TARGET pd_generate)
+    add_dependencies(${name} pd_generate)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
