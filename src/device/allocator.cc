@@ -1,0 +1,221 @@
+#include "device/allocator.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "base/error.h"
+#include "device/registry.h"
+
+namespace paddle::device {
+namespace {
+
+// Size classes: multiples of 64 up to 1 KiB, then four steps per power of two, so at most 25 % is lost to rounding.
+constexpr size_t kAlign = 64;
+constexpr size_t kSmallLimit = 64 << 10;
+
+size_t round_up(size_t bytes) {
+  if (bytes <= 1024) return bytes == 0 ? kAlign : (bytes + kAlign - 1) / kAlign * kAlign;
+  size_t step = std::bit_floor(bytes - 1) / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+// Index of a small class; classes are dense in [0, kSmallClasses).
+constexpr size_t kSmallClasses = 16 + 6 * 4;
+size_t small_class(size_t rounded) {
+  if (rounded <= 1024) return rounded / kAlign - 1;
+  size_t power = std::bit_width(rounded - 1) - 1;  // rounded in (2^power, 2^(power+1)]
+  size_t step = (size_t{1} << power) / 4;
+  return 16 + (power - 10) * 4 + (rounded - (size_t{1} << power)) / step - 1;
+}
+
+struct Cache {
+  std::mutex mutex;
+  std::multimap<size_t, void*> large;                        // by rounded size
+  std::array<std::vector<void*>, kSmallClasses> small;       // overflow of the threads' pools
+  std::atomic<int64_t> in_use{0}, reserved{0}, peak_in_use{0}, peak_reserved{0};
+  std::atomic<uint64_t> device_calls{0};
+
+  static void raise(std::atomic<int64_t>& peak, int64_t now) {
+    int64_t seen = peak.load(std::memory_order_relaxed);
+    while (now > seen && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+    }
+  }
+  void count_use(int64_t bytes) {
+    int64_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (bytes > 0) raise(peak_in_use, now);
+  }
+  void count_reserved(int64_t bytes) {
+    int64_t now = reserved.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (bytes > 0) raise(peak_reserved, now);
+  }
+};
+
+Cache& cache(Place p) {
+  static std::mutex mutex;
+  static auto* caches = new std::map<uint32_t, Cache>;
+  uint32_t key = (uint32_t{p.kind} << 16) | static_cast<uint16_t>(p.index);
+  static Cache* cpu = [] {
+    std::lock_guard lock(mutex);
+    return &(*caches)[0];
+  }();
+  if (key == 0) [[likely]]
+    return *cpu;
+  std::lock_guard lock(mutex);
+  return (*caches)[key];
+}
+
+// The CPU's small blocks: a stack per class and thread. Counting is per thread too and flushed rarely, or the counters'
+// cache lines would cost more than the allocation.
+struct ThreadPools {
+  static constexpr size_t kKeep = 64;
+  std::array<std::vector<void*>, kSmallClasses> free;
+  int64_t unreported = 0;
+  bool closed = false;
+
+  void report(Cache& c) {
+    if (unreported) c.count_use(unreported);
+    unreported = 0;
+  }
+  ~ThreadPools() {
+    closed = true;
+    Cache& c = cache(Place::cpu());
+    report(c);
+    std::lock_guard lock(c.mutex);
+    for (size_t i = 0; i < kSmallClasses; ++i)
+      c.small[i].insert(c.small[i].end(), free[i].begin(), free[i].end());
+  }
+};
+ThreadPools& pools() {
+  static thread_local ThreadPools p;
+  return p;
+}
+
+void* from_device(Cache& c, Place place, size_t rounded) {
+  void* p = nullptr;
+  const PdDevice& d = table(place);
+  PdStatus s = d.allocate(place.index, rounded, &p);
+  if (s.code == PD_ERROR_OUT_OF_MEMORY) {
+    trim(place);
+    s = d.allocate(place.index, rounded, &p);
+  }
+  check(s.code == PD_OK, ErrorKind::kMemory, "[allocator] can't allocate {} bytes on {} ({} in use, {} reserved): {}", rounded,
+        to_string(place), c.in_use.load(), c.reserved.load(), s.message ? s.message : "no message");
+  c.device_calls.fetch_add(1, std::memory_order_relaxed);
+  c.count_reserved(static_cast<int64_t>(rounded));
+  return p;
+}
+
+// A fresh chunk cut into blocks of one class: small blocks never go back to the device one by one.
+void* refill_small(Cache& c, ThreadPools& t, size_t cls, size_t rounded) {
+  {
+    std::lock_guard lock(c.mutex);
+    auto& shared = c.small[cls];
+    if (!shared.empty()) {
+      size_t take = std::min<size_t>(shared.size(), 16);
+      t.free[cls].insert(t.free[cls].end(), shared.end() - take, shared.end());
+      shared.resize(shared.size() - take);
+      void* p = t.free[cls].back();
+      t.free[cls].pop_back();
+      return p;
+    }
+  }
+  size_t blocks = std::max<size_t>(1, std::min<size_t>(16, (size_t{64} << 10) / rounded));
+  char* chunk = static_cast<char*>(from_device(c, Place::cpu(), blocks * rounded));
+  for (size_t i = 1; i < blocks; ++i) t.free[cls].push_back(chunk + i * rounded);
+  return chunk;
+}
+
+void* allocate_small(size_t rounded) {
+  ThreadPools& t = pools();
+  size_t cls = small_class(rounded);
+  t.unreported += static_cast<int64_t>(rounded);
+  if (t.unreported > (1 << 20)) [[unlikely]]
+    t.report(cache(Place::cpu()));
+  auto& list = t.free[cls];
+  if (!list.empty()) [[likely]] {
+    void* p = list.back();
+    list.pop_back();
+    return p;
+  }
+  return refill_small(cache(Place::cpu()), t, cls, rounded);
+}
+
+void deallocate_small(void* p, size_t rounded) noexcept {
+  ThreadPools& t = pools();
+  size_t cls = small_class(rounded);
+  t.unreported -= static_cast<int64_t>(rounded);
+  auto& list = t.free[cls];
+  if (!t.closed && list.size() < ThreadPools::kKeep) [[likely]] {
+    list.push_back(p);
+    return;
+  }
+  Cache& c = cache(Place::cpu());
+  std::lock_guard lock(c.mutex);
+  c.small[cls].push_back(p);
+}
+
+}  // namespace
+
+void* allocate(Place place, size_t bytes) {
+  size_t rounded = round_up(bytes);
+  if (place.is_cpu() && rounded <= kSmallLimit) return allocate_small(rounded);
+  Cache& c = cache(place);
+  c.count_use(static_cast<int64_t>(rounded));
+  {
+    std::lock_guard lock(c.mutex);
+    auto it = c.large.lower_bound(rounded);
+    if (it != c.large.end() && it->first == rounded) {
+      void* p = it->second;
+      c.large.erase(it);
+      return p;
+    }
+  }
+  try {
+    return from_device(c, place, rounded);
+  } catch (...) {
+    c.count_use(-static_cast<int64_t>(rounded));
+    throw;
+  }
+}
+
+void deallocate(Place place, void* ptr, size_t bytes) noexcept {
+  size_t rounded = round_up(bytes);
+  if (place.is_cpu() && rounded <= kSmallLimit) return deallocate_small(ptr, rounded);
+  Cache& c = cache(place);
+  c.count_use(-static_cast<int64_t>(rounded));
+  std::lock_guard lock(c.mutex);
+  c.large.emplace(rounded, ptr);
+}
+
+AllocatorStats stats(Place place) {
+  Cache& c = cache(place);
+  if (place.is_cpu()) pools().report(c);
+  auto positive = [](int64_t v) { return static_cast<uint64_t>(std::max<int64_t>(v, 0)); };
+  return {positive(c.in_use), positive(c.reserved), positive(c.peak_in_use), positive(c.peak_reserved), c.device_calls};
+}
+
+void reset_peak(Place place) {
+  Cache& c = cache(place);
+  if (place.is_cpu()) pools().report(c);
+  c.peak_in_use.store(c.in_use.load());
+  c.peak_reserved.store(c.reserved.load());
+}
+
+void trim(Place place) {
+  Cache& c = cache(place);
+  std::multimap<size_t, void*> blocks;
+  {
+    std::lock_guard lock(c.mutex);
+    blocks.swap(c.large);
+  }
+  for (auto& [size, p] : blocks) {
+    table(place).deallocate(place.index, p, size);
+    c.count_reserved(-static_cast<int64_t>(size));
+  }
+}
+
+}  // namespace paddle::device
