@@ -1,7 +1,7 @@
 // OpCall: one call of an operator, boxed: the record, borrowed arguments, and the outputs. It is what every interpreter
 // (autocast, autograd, dist, eager, trace) sees; the generated functions of api/ops_<family>.h build it on the stack.
 #pragma once
-#include <array>
+#include <forward_list>
 #include <optional>
 
 #include "api/op_info.h"
@@ -94,22 +94,26 @@ class OpCall {
   bool metas_ready = false;
   Place place;                   // where the outputs go
   // Metadata per output, set by the shape rule. For a list output: metas of its items in `list_metas`.
-  static constexpr size_t kInlineOuts = 3;
-  TensorMeta metas_inline[1];
+  TensorMeta first_meta;
   std::vector<TensorMeta> list_metas;
   std::vector<TensorMeta> more_metas;  // outputs from the second on
 
   OutSlot out0;
   std::vector<OutSlot> more_outs;      // outputs from the second on
 
+  // Owners of arguments that were normalised on the way (a list read from a tensor, a promoted input).
+  std::forward_list<Ints> kept_ints;
+  std::forward_list<Scalar> kept_scalars;
+  std::forward_list<Tensor> kept_tensors;
+
   TensorMeta& meta(size_t i) {
-    if (i == 0) return metas_inline[0];
-    if (more_metas.size() < i) more_metas.resize(i);
+    if (i == 0) return first_meta;
+    if (more_metas.empty()) more_metas.resize(op.outs.size() - 1);
     return more_metas[i - 1];
   }
   OutSlot& out_slot(size_t i) {
     if (i == 0) return out0;
-    if (more_outs.size() < i) more_outs.resize(i);
+    if (more_outs.empty()) more_outs.resize(op.outs.size() - 1);
     return more_outs[i - 1];
   }
   Tensor& out(size_t i) { return out_slot(i).tensor; }

@@ -1,0 +1,157 @@
+#include "dispatch/eager.h"
+
+#include "device/default_place.h"
+#include "dispatch/state.h"
+#include "phi/kernels/registry.h"
+
+namespace paddle::dispatch {
+namespace {
+
+// Where the outputs go: where the tensor inputs are; an explicit place argument; the default place.
+Place place_of(const OpCall& c) {
+  bool found = false;
+  Place place;
+  auto see = [&](const Tensor& t) {
+    if (!found) {
+      place = t.place();
+      found = true;
+    } else if (t.place() != place) [[unlikely]] {
+      // A 0-d CPU tensor meets a device tensor as a number would.
+      if (place.is_cpu() && t.rank() > 0) place = t.place();
+      check(t.place() == place || (t.place().is_cpu() && t.rank() == 0) || c.op.has(kHostCopy), ErrorKind::kValue,
+            "[{}] expected all inputs on one device, got {} and {}", c.op.name, to_string(place), to_string(t.place()));
+    }
+  };
+  for (const Arg& a : c.args) {
+    if (a.tag() == Arg::Tag::kTensor) {
+      see(a.tensor());
+    } else if (a.tag() == Arg::Tag::kTensors) {
+      for (const Tensor& t : a.tensors())
+        if (t.defined()) see(t);
+    } else if (a.tag() == Arg::Tag::kPlace) {
+      return a.place();
+    }
+  }
+  return found ? place : device::default_place();
+}
+
+bool resolved(const Arg& a) {
+  if (a.tag() == Arg::Tag::kInts) return a.ints().resolved();
+  if (a.tag() == Arg::Tag::kScalar) return a.scalar().kind() != Scalar::Kind::kTensor;
+  return true;
+}
+
+void allocate_outputs(OpCall& c) {
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    const OutInfo& o = c.op.outs[i];
+    if (c.inplace && o.inplace_of >= 0) continue;
+    if (o.kind == ArgKind::kTensors) {
+      if (o.inplace_of >= 0 && c.op.has(kInplaceOnly)) continue;
+      Tensors& list = c.out_list(i);
+      if (!list.empty()) continue;
+      for (const TensorMeta& m : c.list_metas) list.push_back(Tensor::empty(m.shape, m.dtype, c.place));
+    } else if (!c.out(i).defined() && c.meta(i).dtype != DType::kUndefined) {
+      c.out(i) = Tensor::empty(c.meta(i).shape, c.meta(i).dtype, c.place);
+    }
+  }
+}
+
+// The in-place form writes its argument. The kernel may compute straight into it where dtype and shape agree.
+void bind_inplace_outputs(OpCall& c) {
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    const OutInfo& o = c.op.outs[i];
+    if (o.inplace_of < 0) continue;
+    if (o.kind == ArgKind::kTensors) {
+      auto list = c.args[o.inplace_of].tensors();
+      c.out_list(i).assign(list.begin(), list.end());
+      for (Tensor& t : c.out_list(i)) t->storage->bump_version();
+      continue;
+    }
+    const Tensor& target = c.args[o.inplace_of].tensor();
+    if (!target.defined()) continue;
+    const TensorMeta& m = c.meta(i);
+    if (m.dtype != DType::kUndefined) {
+      check(m.shape == target.shape(), ErrorKind::kValue,
+            "[{}_] expected a result of the target's shape {}, got {}: an in-place operator can't change it", c.op.name,
+            to_string(target.shape()), to_string(m.shape));
+      check(m.dtype == target.dtype(), ErrorKind::kType,
+            "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it", c.op.name,
+            name_of(target.dtype()), name_of(m.dtype));
+    }
+    c.out(i) = target;
+    target->storage->bump_version();
+  }
+}
+
+void run_composition(OpCall& c) {
+  GradMode off(false);
+  if (!c.inplace) return c.op.decompose(c);
+  // A composition makes a fresh result, which is then copied into the target.
+  OpCall fresh(c.op, c.args);
+  c.op.decompose(fresh);
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    if (c.op.outs[i].inplace_of < 0) {
+      c.out_slot(i) = fresh.out_slot(i);
+      continue;
+    }
+    Tensor target = c.args[c.op.outs[i].inplace_of].tensor();
+    copy_into(target, fresh.out(i));
+    c.out(i) = target;
+  }
+}
+
+}  // namespace
+
+void (*copy_elements)(const Tensor& dst, const Tensor& src) = nullptr;
+
+void copy_into(const Tensor& dst, const Tensor& src) {
+  check(dst.shape() == src.shape() && dst.dtype() == src.dtype(), ErrorKind::kValue,
+        "expected a source of shape {} and dtype {}, got {} and {}", to_string(dst.shape()), name_of(dst.dtype()),
+        to_string(src.shape()), name_of(src.dtype()));
+  dst->storage->bump_version();
+  copy_elements(dst, src);
+}
+
+void resolve_arguments(OpCall& c) {
+  for (Arg& a : c.args) {
+    if (resolved(a)) [[likely]]
+      continue;
+    if (a.tag() == Arg::Tag::kInts) {
+      a = Arg(c.kept_ints.emplace_front(a.ints().read()));
+    } else {
+      const Tensor& t = a.scalar().tensor();
+      check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}", c.op.name,
+            to_string(t.shape()));
+      DType d = t.dtype();
+      Scalar s = is_complex(d)          ? Scalar(a.scalar().to_complex())
+                 : is_float(d)          ? Scalar(a.scalar().to_double())
+                 : d == DType::kBool    ? Scalar(a.scalar().to_bool())
+                                        : Scalar(a.scalar().to_int());
+      a = Arg(c.kept_scalars.emplace_front(std::move(s)));
+    }
+  }
+}
+
+void infer(OpCall& c) {
+  c.place = place_of(c);
+  if (c.op.meta && !c.metas_ready) c.op.meta(c);
+  c.metas_ready = true;
+}
+
+void run_kernel(OpCall& c) {
+  if (c.inplace || c.op.has(kInplaceOnly)) bind_inplace_outputs(c);
+  RunFn kernel = kernels::find_kernel(c.op, c.place.kind);
+  bool compose = c.op.decompose && (!kernel || (state().decompose && !c.op.has(kPrimitive)));
+  if (compose) return run_composition(c);
+  check(kernel, ErrorKind::kNotImplemented, "[{}] has no kernel for {}", c.op.name, to_string(c.place));
+  if (!(c.op.traits & (kView | kDataDependentShape)) || c.inplace) allocate_outputs(c);
+  kernel(c);
+}
+
+void run_eager(OpCall& c) {
+  resolve_arguments(c);
+  infer(c);
+  run_kernel(c);
+}
+
+}  // namespace paddle::dispatch

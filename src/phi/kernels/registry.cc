@@ -1,0 +1,67 @@
+#include "phi/kernels/registry.h"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+
+namespace paddle::kernels {
+namespace {
+
+constexpr size_t kKinds = 16;
+
+struct Table {
+  std::array<std::vector<RunFn>, kKinds> by_id;
+  std::array<RunFn, kKinds> fallback{};
+  // Registered before the operator table was known to exist (static initialisation order): resolved on the first look-up.
+  std::array<std::unordered_map<std::string, RunFn>, kKinds> pending;
+  bool resolved = false;
+
+  Table() {
+    // The null device computes nothing.
+    fallback[1] = [](OpCall&) {};
+  }
+
+  void resolve() {
+    for (size_t k = 0; k < kKinds; ++k) {
+      by_id[k].assign(all_ops().size(), nullptr);
+      for (auto& [name, fn] : pending[k]) {
+        const OpInfo* op = find_op(name);
+        if (!op) throw_internal(__FILE__, __LINE__, "a kernel is registered for '" + name + "', which has no record");
+        by_id[k][op->id] = fn;
+      }
+      pending[k].clear();
+    }
+    resolved = true;
+  }
+};
+
+Table& table() {
+  static auto* t = new Table;
+  return *t;
+}
+
+}  // namespace
+
+void register_kernel(std::string_view op, uint8_t kind, RunFn fn) {
+  Table& t = table();
+  if (!t.resolved) {
+    t.pending[kind][std::string(op)] = fn;
+  } else {
+    t.by_id[kind][op_named(op).id] = fn;
+  }
+}
+
+void set_fallback(uint8_t kind, RunFn fn) { table().fallback[kind] = fn; }
+
+RunFn find_kernel(const OpInfo& op, uint8_t kind) {
+  Table& t = table();
+  if (!t.resolved) [[unlikely]]
+    t.resolve();
+  RunFn fn = t.by_id[kind][op.id];
+  return fn ? fn : t.fallback[kind];
+}
+
+}  // namespace paddle::kernels
