@@ -1,0 +1,65 @@
+"""NAdam: Adam with Nesterov momentum (Dozat, 2016)."""
+
+from __future__ import annotations
+
+from .adam import check_unit_interval
+from .optimizer import Optimizer
+
+
+class NAdam(Optimizer):
+    """Momentum at step t is ``beta1 * (1 - 0.5 * 0.96^(t * momentum_decay))``, looked ahead by one step.
+
+    The powers and the product of momenta are kept per element, since that is the form of saved optimizer states.
+    """
+
+    type = "nadam"
+    _group_options = ("beta1", "beta2", "epsilon", "momentum_decay")
+
+    def __init__(
+        self,
+        learning_rate=0.002,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon: float = 1e-08,
+        momentum_decay: float = 0.004,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+    ) -> None:
+        if isinstance(learning_rate, (float, int)) and not 0.0 <= learning_rate:
+            raise ValueError(f"Invalid learning rate: {learning_rate}, expect learning_rate >= 0.")
+        if not 0.0 <= epsilon:
+            raise ValueError(f"Invalid epsilon value: {epsilon}, expect epsilon >= 0.")
+        check_unit_interval("beta1", beta1)
+        check_unit_interval("beta2", beta2)
+        if not 0.0 <= momentum_decay:
+            raise ValueError(f"Invalid momentum_decay value: {momentum_decay}, expect momentum_decay >= 0.")
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self._beta1, self._beta2, self._epsilon, self._momentum_decay = beta1, beta2, epsilon, momentum_decay
+        self._default_dict = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "momentum_decay": momentum_decay}
+
+    def _states(self, param):
+        starts = (("momentum_decay_pow", 1.0), ("beta2_pow", 1.0), ("mu_product", 1.0), ("moment1", 0.0), ("moment2", 0.0))
+        return [self._state(name, param, low_precision_as_f32=True, fill_value=value) for name, value in starts]
+
+    def _create_accumulators(self, block, parameters) -> None:
+        for param in parameters:
+            self._states(param)
+
+    def _append_optimize_op(self, block, param_and_grad) -> None:
+        param, grad = param_and_grad
+        decay_pow, power2, mu_product, moment1, moment2 = self._states(param)
+        target, grad = self._target(param, grad, moment1)
+        beta1, beta2, decay = float(self._beta1), float(self._beta2), self._momentum_decay
+        decay_pow.scale_(0.96)
+        power2.scale_(beta2)
+        damping = decay_pow.pow(decay)
+        mu = (1.0 - damping * 0.5) * beta1
+        mu_next = (1.0 - damping * (0.5 * 0.96**decay)) * beta1
+        mu_product.multiply_(mu)
+        moment1.scale_(beta1).add_(grad * (1.0 - beta1))
+        moment2.scale_(beta2).add_(grad * grad * (1.0 - beta2))
+        ahead = mu_next * moment1 / (1.0 - mu_product * mu_next) + (1.0 - mu) * grad / (1.0 - mu_product)
+        root = (moment2 / (1.0 - power2)).sqrt() + self._epsilon
+        self._subtract(param, target, ahead / root * self._create_param_lr(param_and_grad))

@@ -1,0 +1,64 @@
+"""RAdam: Adam with the variance of its adaptive rate rectified (Liu et al., 2020)."""
+
+from __future__ import annotations
+
+from .adam import check_unit_interval
+from .optimizer import Optimizer
+
+
+class RAdam(Optimizer):
+    """While ``rho_t = rho_inf - 2 t beta2^t / (1 - beta2^t)`` is at most 5 the step is plain momentum; then Adam's times
+    the rectification. The accumulator ``rho`` holds ``t beta2^t / (1 - beta2^t)``, advanced by its recurrence."""
+
+    type = "radam"
+    _group_options = ("beta1", "beta2", "epsilon")
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon: float = 1e-08,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+    ) -> None:
+        if isinstance(learning_rate, (float, int)) and not 0.0 <= learning_rate:
+            raise ValueError(f"Invalid learning rate: {learning_rate}, expect learning_rate >= 0.")
+        if not 0.0 <= epsilon:
+            raise ValueError(f"Invalid epsilon value: {epsilon}, expect epsilon >= 0.")
+        check_unit_interval("beta1", beta1)
+        check_unit_interval("beta2", beta2)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
+        self._default_dict = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+
+    def _states(self, param):
+        starts = (("beta1_pow", 1.0), ("beta2_pow", 1.0), ("rho", 1.0), ("moment1", 0.0), ("moment2", 0.0))
+        return [self._state(name, param, low_precision_as_f32=True, fill_value=value) for name, value in starts]
+
+    def _create_accumulators(self, block, parameters) -> None:
+        for param in parameters:
+            self._states(param)
+
+    def _append_optimize_op(self, block, param_and_grad) -> None:
+        param, grad = param_and_grad
+        power1, power2, progress, moment1, moment2 = self._states(param)
+        target, grad = self._target(param, grad, moment1)
+        beta1, beta2 = float(self._beta1), float(self._beta2)
+        rho_inf = 2.0 / (1.0 - beta2) - 1.0
+        power1.scale_(beta1)
+        power2.scale_(beta2)
+        progress.copy_((progress * (beta2 - power2) + power2) / (1.0 - power2), False)
+        rho = rho_inf - progress * 2.0
+        moment1.scale_(beta1).add_(grad * (1.0 - beta1))
+        moment2.scale_(beta2).add_(grad * grad * (1.0 - beta2))
+        mean = moment1 / (1.0 - power1)
+        rectified = (rho > 5.0).astype(rho.dtype)
+        # Below the threshold the rectification is not defined; clipping keeps NaN out of the masked product.
+        safe = rho.clip(min=5.0)
+        factor = ((safe - 4.0) * (safe - 2.0) * (rho_inf / ((rho_inf - 4.0) * (rho_inf - 2.0))) / safe).sqrt()
+        adapted = factor * (1.0 - power2).sqrt() / (moment2.sqrt() + self._epsilon)
+        delta = mean * (rectified * adapted + (1.0 - rectified))
+        self._subtract(param, target, delta * self._create_param_lr(param_and_grad))
