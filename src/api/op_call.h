@@ -53,6 +53,10 @@ class Arg {
   }
   // kTensor counts as a list of one, none as an empty list.
   std::span<const Tensor> tensors() const { return {static_cast<const Tensor*>(p_), tag_ == Tag::kNone ? 0 : count_}; }
+  // The tensors of a tensor argument; empty for none and for every other kind.
+  std::span<const Tensor> tensors_or_empty() const {
+    return tag_ == Tag::kTensor || tag_ == Tag::kTensors ? tensors() : std::span<const Tensor>{};
+  }
   const Scalar& scalar() const { return *static_cast<const Scalar*>(p_); }
   const Ints& ints() const { return *static_cast<const Ints*>(p_); }
   int64_t i() const { return i_; }

@@ -54,10 +54,6 @@ struct Meta final : RefCounted {
   Node* accumulator = nullptr;   // not owned: the accumulator owns the tensor, and clears this when it goes
   std::vector<Node::OutputHook> hooks;        // of a leaf
   std::vector<std::function<void()>> after_accumulate;
-  // A view's base and where it looks; for in-place writes through views.
-  Tensor base;
-  uint64_t base_generation = 0;  // generation of the base's history when grad_fn was made
-  uint64_t generation = 0;       // of this tensor's own history: counts in-place writes
   uint64_t next_hook = 1;
 };
 
@@ -65,6 +61,7 @@ Meta& meta_of(const Tensor& t);           // makes it
 Meta* find_meta(const Tensor& t);         // null if there is none
 Edge edge_of(const Tensor& t);            // where a gradient for t goes; null node if t needs none
 bool is_leaf(const Tensor& t);
+Ref<Node> grad_fn(const Tensor& t);       // null for leaves
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index);
 
 uint64_t add_hook(const Tensor& t, GradHook fn);

@@ -1,0 +1,61 @@
+#include "autograd/accumulate.h"
+
+#include "api/ops.h"
+#include "dispatch/eager.h"
+#include "dispatch/state.h"
+
+namespace paddle::autograd {
+
+AccumulateNode::AccumulateNode(Tensor leaf) : leaf_(std::move(leaf)) {
+  output_metas.push_back({leaf_.dtype(), leaf_.shape()});
+}
+
+AccumulateNode::~AccumulateNode() {
+  if (Meta* m = find_meta(leaf_)) m->accumulator = nullptr;
+}
+
+Ref<Node> accumulator_of(const Tensor& leaf) {
+  Meta& m = meta_of(leaf);
+  if (m.accumulator) return Ref<Node>(m.accumulator);
+  Ref<Node> node = make_ref<AccumulateNode>(leaf);
+  m.accumulator = node.get();
+  return node;
+}
+
+void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
+  Meta& m = meta_of(t);
+  if (m.grad.defined()) {
+    dispatch::GradMode mode(create_graph);
+    if (create_graph) {
+      m.grad = ops::add(m.grad, g);
+    } else {
+      ops::add_(m.grad, g);
+    }
+    return;
+  }
+  bool sole = g.impl()->use_count() == 1 && g.is_dense() && g->storage->use_count() == 1 && g.is_contiguous();
+  if (create_graph || sole || !g.is_dense()) {
+    if (!create_graph) g.set_stop_gradient(true);
+    m.grad = std::move(g);
+    return;
+  }
+  Tensor copy = Tensor::empty(g.shape(), g.dtype(), g.place());
+  dispatch::copy_into(copy, g);
+  m.grad = std::move(copy);
+}
+
+Tensors AccumulateNode::apply(Tensors&& out_grads, bool create_graph) {
+  Tensor g = std::move(out_grads[0]);
+  if (!g.defined()) return {};
+  Meta& m = meta_of(leaf_);
+  for (auto& hook : m.hooks)
+    if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
+  check(g.shape() == leaf_.shape(), ErrorKind::kRuntime, "[backward] expected a gradient of the tensor's shape {}, got {}",
+        to_string(leaf_.shape()), to_string(g.shape()));
+  if (g.dtype() != leaf_.dtype()) g = ops::cast(g, leaf_.dtype());
+  accumulate_grad(leaf_, std::move(g), create_graph);
+  for (auto& fn : m.after_accumulate) fn();
+  return {};
+}
+
+}  // namespace paddle::autograd

@@ -1,0 +1,16 @@
+// Histories of views. A view knows its base; writing through the view changes the base's history too.
+#pragma once
+#include "autograd/node.h"
+
+namespace paddle::autograd {
+
+// After a view operator ran: notes the base.
+void note_view(const Tensor& view, const Tensor& source);
+
+// If the base's history changed since this view was made, the view's history becomes "the viewed part of the base as it is now".
+void refresh_view(const Tensor& view);
+
+// After an in-place operator gave `view` a new history: the base's history becomes its old one with the viewed part replaced.
+void rebase(const Tensor& view);
+
+}  // namespace paddle::autograd
