@@ -3,7 +3,6 @@
 // Only plain types here: the files behind it are compiled with different -march flags, and an inline function that two of
 // them share would be taken by the linker from any of them.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,11 +34,11 @@ using ReduceKernel = void (*)(void* out, const void* x, int64_t n);
 using FoldRowsKernel = void (*)(void* acc, const void* x, int64_t row_stride, int64_t rows, int64_t cols);
 
 struct KernelTable {
-  std::array<std::array<FnKernel, kFns>, kComputes> fn{};
-  std::array<std::array<ConvertKernel, kDTypes>, kComputes> load{};   // storage -> compute
-  std::array<std::array<ConvertKernel, kDTypes>, kComputes> store{};  // compute -> storage
-  std::array<std::array<ReduceKernel, kCombines>, kComputes> reduce{};
-  std::array<std::array<FoldRowsKernel, kCombines>, kComputes> fold_rows{};
+  FnKernel fn[kComputes][kFns] = {};
+  ConvertKernel load[kComputes][kDTypes] = {};   // storage -> compute
+  ConvertKernel store[kComputes][kDTypes] = {};  // compute -> storage
+  ReduceKernel reduce[kComputes][kCombines] = {};
+  FoldRowsKernel fold_rows[kComputes][kCombines] = {};
 };
 
 // The table for cpu_isa(). Entries that no instruction set has its own loop for come from the portable files.
