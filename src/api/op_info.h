@@ -33,6 +33,8 @@ struct ArgInfo {
   bool nondifferentiable = false; // no gradient flows to this tensor input
   bool linear = false;            // linear_in: Partial may pass through
   bool host = false;              // host_args: the value is needed on the host
+  bool promotes = false;          // takes part in type promotion: cast to the common dtype before the operator runs
+  std::string_view pir_name = {}; // official pd_op's name of it
 };
 
 struct OutInfo {
@@ -97,7 +99,9 @@ struct OpInfo {
   std::string_view local;                     // name of the shard-local form, if any
   std::span<const uint8_t> pir_order;         // pd_op's order of args: operands first as official has them; empty = as args
   std::string_view legacy;                    // JSON of the Paddle 2.x operator and slots
+  std::string_view loops;                     // naive loop nest of an operator that needs a kernel, for CINN
   bool saves_inputs = false;                  // any arg saved by value: fast test for autograd
+  bool promotes = false;                      // some arguments have `promotes`
   bool has(uint64_t trait) const { return traits & trait; }
 };
 

@@ -1,0 +1,116 @@
+"""A scalar program written out as a composition of operators, for gradients of gradients and of several inputs.
+
+Which operator computes a scalar function is read from the records: the one whose `expr` is just that function of its
+tensors (`tanh(x)`, `x + y`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from . import scalar
+from .expr import Prog
+from .schema import Record
+
+_CPP_NUMBER = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_BOOLEAN_OPERANDS = {"logical_and": (0, 1), "logical_or": (0, 1), "logical_xor": (0, 1), "logical_not": (0,), "where": (0,)}
+
+
+class ComposeError(Exception):
+    """No operator computes a function that a gradient needs."""
+
+
+def operators(records: Iterable[Record]) -> dict[str, str]:
+    """scalar function -> operator."""
+    found: dict[str, str] = {}
+    for r in records:
+        prog = r.prog
+        if prog is None or r.synthetic or len(prog.instrs) != 1 or prog.params or len(prog.outputs) != 1:
+            continue
+        if prog.instrs[0].args == tuple(range(len(prog.inputs))):
+            found.setdefault(prog.instrs[0].fn, r.name)
+    return found
+
+
+class Composer:
+    """Writes C++ statements. A value is (kind, text): `num` a double, `scalar` a Scalar, `tensor`, `bool` a bool tensor."""
+
+    def __init__(self, prog: Prog, ops: dict[str, str], functions: dict[str, scalar.Fn], like: str):
+        self.prog, self.ops, self.functions, self.like = prog, ops, functions, like
+        self.lines: list[str] = []
+        self.values: list[tuple[str, str]] = []
+
+    def run(self, bindings: dict[str, tuple[str, str]]) -> str:
+        """bindings: input or param -> (kind, C++ text). Returns the C++ text of the (tensor) result."""
+        self.values = [bindings[n] for n in (*self.prog.inputs, *self.prog.params)]
+        for number, instr in enumerate(self.prog.instrs, self.prog.first):
+            self.values.append(self.step(number, instr))
+        return self.tensor(self.values[self.prog.outputs[0]])
+
+    def tensor(self, value: tuple[str, str]) -> str:
+        """The value as a tensor of numbers."""
+        kind, text = value
+        if kind == "tensor":
+            return text
+        return f"compose::cast_like({text}, {self.like})" if kind == "bool" else f"compose::lift({text}, {self.like})"
+
+    def truth(self, value: tuple[str, str]) -> str:
+        return value[1] if value[0] == "bool" else f"compose::truth({self.tensor(value)})"
+
+    def step(self, number: int, instr) -> tuple[str, str]:
+        if instr.fn == "constant":
+            return "num", self.constant(instr.imm)
+        operands = [self.values[a] for a in instr.args]
+        kinds = [k for k, _ in operands]
+        if all(k == "num" for k in kinds) and (instr.fn in _CPP_NUMBER or instr.fn == "neg"):
+            texts = [t for _, t in operands]
+            return "num", f"(-{texts[0]})" if instr.fn == "neg" else f"({texts[0]} {_CPP_NUMBER[instr.fn]} {texts[1]})"
+        kind = "bool" if self.functions[instr.fn].boolean else "tensor"
+        name = f"t{number}"
+        self.lines.append(f"Tensor {name} = {self.call(instr.fn, operands)};")
+        return kind, name
+
+    @staticmethod
+    def constant(value: float) -> str:
+        if value != value:
+            return "std::numeric_limits<double>::quiet_NaN()"
+        if value in (float("inf"), float("-inf")):
+            return ("-" if value < 0 else "") + "std::numeric_limits<double>::infinity()"
+        return repr(value)
+
+    def call(self, fn: str, operands: list[tuple[str, str]]) -> str:
+        plain = [k in ("num", "scalar") for k, _ in operands]
+        if fn == "neg":
+            return f"ops::scale({self.tensor(operands[0])}, -1.0)"
+        if fn == "fma":
+            product = ("tensor", self.call("mul", operands[:2]))
+            return self.call("add", [product, operands[2]])
+        if len(operands) == 2 and any(plain) and not all(plain):
+            special = self.with_number(fn, operands, plain[1])
+            if special:
+                return special
+        if fn not in self.ops:
+            raise ComposeError(f"no operator computes the scalar function {fn!r}, which a gradient needs")
+        booleans = _BOOLEAN_OPERANDS.get(fn, ())
+        texts = [self.truth(v) if i in booleans else self.tensor(v) for i, v in enumerate(operands)]
+        return f"ops::{self.ops[fn]}({', '.join(texts)})"
+
+    def with_number(self, fn: str, operands, number_is_second: bool) -> str | None:
+        """tensor ∘ number and number ∘ tensor, by `scale` and `pow`."""
+        tensor = self.tensor(operands[0] if number_is_second else operands[1])
+        kind, number = operands[1] if number_is_second else operands[0]
+        if fn == "mul":
+            return f"ops::scale({tensor}, {number})"
+        if fn == "add":
+            return f"ops::scale({tensor}, 1.0, {number})"
+        if fn == "pow" and number_is_second and "pow" in self.ops.values():
+            return f"ops::pow({tensor}, {number})"
+        if kind != "num":
+            return None
+        if fn == "sub":
+            return f"ops::scale({tensor}, 1.0, -({number}))" if number_is_second else f"ops::scale({tensor}, -1.0, {number})"
+        if fn == "div" and number_is_second:
+            return f"ops::scale({tensor}, 1.0 / {number})"
+        if fn == "div" and "reciprocal" in self.ops:
+            return f"ops::scale(ops::{self.ops['reciprocal']}({tensor}), {number})"
+        return None
