@@ -1,0 +1,175 @@
+"""Functions with a gradient of their own.
+
+What is asked of the extension: ``_core.py_layer_apply(cls, ctx, tensors, run)``. ``tensors`` are the tensor arguments of
+``apply`` in order; ``run()`` computes the outputs without recording. If one of ``tensors`` needs a gradient (and recording
+is on) the outputs get a node that in the backward pass calls ``ctx._run_backward(grads)`` with one gradient or None per
+tensor output, and takes one gradient or None per entry of ``tensors`` back. Outputs listed by ``ctx._is_differentiable``
+False keep ``stop_gradient``. The value of ``py_layer_apply`` is what ``run`` returned.
+"""
+
+from __future__ import annotations
+
+from ..base import core
+from .saved_tensors_hooks import current_hooks
+
+__all__ = ["PyLayer", "PyLayerContext"]
+
+
+class PyLayerContext:
+    """What forward and backward share; any attribute may be set on it."""
+
+    _saved = ()
+    _unpack = None
+    _materialize = True
+    _dtype_consistent = True
+
+    def save_for_backward(self, *tensors) -> None:
+        """Keeps tensors (or nests of them) for backward. ``saved_tensors_hooks`` in force now apply to each tensor."""
+        pack, self._unpack = current_hooks()
+        if pack is not None:
+            tensors = [pack(t) if isinstance(t, core.Tensor) else _Kept(t) for t in tensors]
+        self._saved = tuple(tensors)
+
+    def saved_tensor(self) -> tuple:
+        """What ``save_for_backward`` kept."""
+        if self._unpack is None:
+            return self._saved
+        return tuple(item.value if isinstance(item, _Kept) else self._unpack(item) for item in self._saved)
+
+    def mark_not_inplace(self, *args) -> None:
+        """Says that these inputs, returned as outputs, are to count as new tensors."""
+        self.not_inplace_tensors = args
+
+    def mark_non_differentiable(self, *args) -> None:
+        """Says that no gradient flows to these outputs."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros (True, the default) or None for an output that received no gradient."""
+        self._materialize = bool(value)
+
+    def set_grad_in_dtype_consistent(self, flag: bool) -> None:
+        """Whether gradients are cast to the dtype of the output they belong to (the default)."""
+        self._dtype_consistent = bool(flag)
+
+    not_inplace_tensors = ()
+    non_differentiable = ()
+
+    @property
+    def materialize_grads(self) -> bool:
+        return self._materialize
+
+    @property
+    def grad_in_dtype_consistent(self) -> bool:
+        return self._dtype_consistent
+
+    @property
+    def container(self) -> tuple:
+        """What was saved, as it was packed."""
+        return self._saved
+
+    # ---- called by the extension ------------------------------------------------------------------------------------
+    def _is_differentiable(self, tensor) -> bool:
+        return all(tensor is not other for other in self.non_differentiable)
+
+    def _run_backward(self, grads):
+        """Gradients of the tensor arguments of ``apply`` from those of the tensor outputs."""
+        prepared = [self._prepare(i, g) for i, g in enumerate(grads)]
+        result = type(self)._layer.backward(self, *prepared)
+        result = list(result) if isinstance(result, (list, tuple)) else [result]
+        wanted = self._needs
+        if len(result) == len(wanted):
+            return result
+        # Backward may leave out the gradients of inputs that need none.
+        if len(result) == sum(wanted):
+            given = iter(result)
+            return [next(given) if need else None for need in wanted]
+        raise ValueError(
+            f"[PyLayer] {type(self)._layer.__name__}.backward returned {len(result)} gradients, "
+            f"expected {len(wanted)}, one for each tensor that forward took"
+        )
+
+    def _prepare(self, index, grad):
+        shape, dtype = self._outputs[index]
+        if grad is None:
+            return core.full(shape, 0.0, dtype) if self._materialize else None
+        if self._dtype_consistent and grad.dtype != dtype:
+            grad = grad.astype(dtype)
+        return grad
+
+
+class _Kept:
+    """Something saved that is no tensor, beside packed tensors."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+def _flatten(value, out) -> None:
+    if isinstance(value, core.Tensor):
+        out.append(value)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _flatten(item, out)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _flatten(item, out)
+
+
+class _LayerMeta(type):
+    """Gives every PyLayer class a context class that knows it."""
+
+    def __init__(cls, name, bases, namespace):
+        super().__init__(name, bases, namespace)
+        cls._context = type(name + "Backward", (PyLayerContext,), {"_layer": cls})
+
+
+class PyLayer(metaclass=_LayerMeta):
+    """Base class: define static methods ``forward(ctx, *args, **kwargs)`` and ``backward(ctx, *grads)``; call
+    ``apply``. ``backward`` gets one gradient per tensor output and returns one per tensor argument."""
+
+    @staticmethod
+    def forward(ctx, *args, **kwargs):
+        raise NotImplementedError("You must implement the forward function for PyLayer.")
+
+    @staticmethod
+    def backward(ctx, *args):
+        raise NotImplementedError("You must implement the backward function for PyLayer.")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Runs ``forward``, and records ``backward`` if a tensor argument needs a gradient."""
+        ctx = cls._context()
+        tensors = []
+        _flatten(args, tensors)
+        _flatten(kwargs, tensors)
+        ctx._needs = [not t.stop_gradient for t in tensors]
+
+        def run():
+            outputs = cls.forward(ctx, *args, **kwargs)
+            flat = []
+            _flatten(outputs, flat)
+            ctx._outputs = [(t.shape, t.dtype) for t in flat]
+            return outputs
+
+        return core._core.py_layer_apply(cls, ctx, tensors, run)
+
+
+class Function(PyLayer):
+    """``PyLayer`` under the name that other frameworks use."""
+
+
+def once_differentiable(backward):
+    """A backward that runs unrecorded, so that its result can't be differentiated again."""
+    import functools
+
+    from .grad_mode import no_grad
+
+    @functools.wraps(backward)
+    def wrapper(ctx, *args):
+        with no_grad():
+            return backward(ctx, *args)
+
+    return wrapper
