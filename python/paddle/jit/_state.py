@@ -1,0 +1,22 @@
+"""Per-thread state of the trace that is running, and the process-wide switches of ``paddle.jit``."""
+
+from __future__ import annotations
+
+import threading
+
+
+class _State(threading.local):
+    full_graph = False  # of the StaticFunction being traced
+    recorder = None  # the Recorder of the running trace (see static_function)
+
+
+state = _State()
+
+
+class Switches:
+    enabled = True  # jit.enable_to_static
+    verbosity = 0
+    code_level = 0
+
+
+switches = Switches()

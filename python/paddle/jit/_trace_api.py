@@ -1,0 +1,209 @@
+"""The one place where ``paddle.jit`` touches the core.
+
+Everything else in this package (and ``paddle.static.nn``'s control flow) is plain Python over the functions below. They
+delegate to ``_core``, a namespace that offers
+
+* ``Tensor``: the tensor class. ``GraphBreak``: the exception that a traced tensor raises when Python asks for its value.
+* ``is_traced(x)``: ``x`` is a Tensor whose value only a running program knows. While a trace is active that holds for every
+  Tensor, captured ones included.
+* ``tracing()``: a trace is active on this thread.
+* ``is_symint(x)``: ``x`` is a symbolic size (or a comparison of such) of the active trace.
+* ``begin_trace(name, specs) -> (trace, inputs)``, ``end_trace(trace, outputs) -> program``, ``abort_trace(trace)``.
+  ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors.
+* ``compile(program, options) -> runner``; ``runner(*inputs) -> list`` runs it as one node of the eager graph.
+  ``runner.accepts(shapes) -> bool`` evaluates the guards on sizes that the trace recorded.
+* ``Region(inits, shapes)``: a block of the program under construction, used as a context manager (again and again): operators
+  called inside are appended to it. ``.args`` are its arguments, one for each of ``inits``; ``shapes[i]`` replaces the
+  argument's shape (None for a size that differs between rounds). Tensor handles overwritten inside (in-place operators,
+  ``x[i] = v``) mean their outer value again on exit; ``.writes`` lists them as ``(handle, value inside)``, without those
+  that were made inside.
+* ``build_if(pred, r_true, outs_true, r_false, outs_false) -> outputs``.
+* ``build_while(cond, inits, region, next_cond, next_values) -> outputs``.
+* ``rebind(handle, value)``: from here on the handle means ``value``. ``alias(handle)``: a new handle for what it means now.
+* ``same_size(a, b)``: two sizes are the same number or the same expression; records no guard.
+* ``constant(value, shape, dtype)``, ``cast(x, dtype)``, ``logical_and/or/not``, ``assert_(cond, message, data)``, ``print_(args)``.
+* ``array_create(dtype, items)``, ``array_write(a, i, v)``, ``array_read(a, i)``, ``array_length(a)``, ``array_pop(a, i)`` (returns
+  array and item), ``array_stack(a, axis)``, ``array_concat(a, axis)``; their class is ``Array``. Arrays are values: writing returns the new array.
+* ``state_key() -> hashable``: grad mode, AMP, default dtype, device, flags. ``save(...)``/``load(...)``: program files.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+_core: Any = None
+
+
+class TensorMeta(NamedTuple):
+    """What a trace must know about one input.
+
+    ``shape`` has None where the size is symbolic; ``hint`` is the shape seen at this call (None: no call yet).
+    """
+
+    shape: tuple
+    dtype: Any
+    stop_gradient: bool
+    name: str | None = None
+    hint: tuple | None = None
+
+
+def core() -> Any:
+    """The namespace that implements tracing, loaded at first use so that importing ``paddle.jit`` stays cheap."""
+    global _core
+    if _core is None:
+        from paddle._core import trace as _core
+    return _core
+
+
+def install(namespace: Any) -> Any:
+    """Replace the core (tests run the transformation on a reference interpreter); returns the previous one."""
+    global _core
+    previous, _core = _core, namespace
+    return previous
+
+
+def is_tensor(x: Any) -> bool:
+    return isinstance(x, core().Tensor)
+
+
+def is_traced(x: Any) -> bool:
+    return isinstance(x, core().Tensor) and core().is_traced(x)
+
+
+def is_symint(x: Any) -> bool:
+    # Every Python number passes here on its way through a traced loop: the exact types need no look at the core.
+    if type(x) in (int, bool, float):
+        return False
+    return core().is_symint(x)
+
+
+def tracing() -> bool:
+    return core().tracing()
+
+
+def graph_break_error() -> type[BaseException]:
+    return core().GraphBreak
+
+
+def begin_trace(name, specs):
+    return core().begin_trace(name, specs)
+
+
+def end_trace(trace, outputs):
+    return core().end_trace(trace, outputs)
+
+
+def abort_trace(trace):
+    return core().abort_trace(trace)
+
+
+def compile(program, options):
+    return core().compile(program, options)
+
+
+def region(inits=(), shapes=None):
+    return core().Region(list(inits), shapes)
+
+
+def build_if(pred, r_true, outs_true, r_false, outs_false):
+    return core().build_if(pred, r_true, outs_true, r_false, outs_false)
+
+
+def build_while(cond, inits, body, next_cond, next_values):
+    return core().build_while(cond, inits, body, next_cond, next_values)
+
+
+def rebind(handle, value):
+    core().rebind(handle, value)
+
+
+def alias(handle):
+    return core().alias(handle)
+
+
+def same_size(a, b) -> bool:
+    return a is b or bool(core().same_size(a, b))
+
+
+def is_array(x: Any) -> bool:
+    return isinstance(x, core().Array)
+
+
+def constant(value, shape=(), dtype=None):
+    return core().constant(value, shape, dtype)
+
+
+def cast(x, dtype):
+    return core().cast(x, dtype)
+
+
+def logical_and(a, b):
+    return core().logical_and(a, b)
+
+
+def logical_or(a, b):
+    return core().logical_or(a, b)
+
+
+def logical_not(a):
+    return core().logical_not(a)
+
+
+def assert_(cond, message, data=()):
+    core().assert_(cond, message, data)
+
+
+def print_(args):
+    core().print_(args)
+
+
+def dtype_name(dtype) -> str:
+    """``paddle.float32`` -> ``float32``; NumPy dtypes and strings pass too."""
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or str(dtype)
+    return name.rsplit(".", 1)[-1].lower()
+
+
+def default_dtype() -> str:
+    return dtype_name(core().get_default_dtype())
+
+
+def state_key():
+    return core().state_key()
+
+
+def array_create(dtype, items):
+    return core().array_create(dtype, items)
+
+
+def array_write(array, index, value):
+    return core().array_write(array, index, value)
+
+
+def array_read(array, index):
+    return core().array_read(array, index)
+
+
+def array_length(array):
+    return core().array_length(array)
+
+
+def array_pop(array, index):
+    return core().array_pop(array, index)
+
+
+def array_stack(array, axis):
+    return core().array_stack(array, axis)
+
+
+def array_concat(array, axis):
+    return core().array_concat(array, axis)
+
+
+def save(path, programs, configs):
+    """Write ``{method: (program, input specs, output structure)}`` with the parameters they capture to ``path``.*"""
+    return core().save(path, programs, configs)
+
+
+def load(path, configs):
+    """Read what :func:`save` wrote: an object with ``methods`` (name -> (runner, specs, out structure)) and ``parameters``."""
+    return core().load(path, configs)

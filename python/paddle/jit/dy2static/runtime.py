@@ -1,0 +1,371 @@
+"""What transformed code calls. The module's namespace is the ``_jst`` of :mod:`.transformer`.
+
+Each function first asks whether a tensor of the running trace decides. If not, it does exactly what Python does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Sized
+from typing import Any
+
+from .. import _trace_api as api
+from .._state import state
+from . import regions
+from .containers import (
+    TRACED_SEQUENCES,
+    TracedEnumerate,
+    TracedList,
+    TracedRange,
+    TracedZip,
+    as_traced_sequence,
+    join,
+)
+from .convert import convert_call, special
+from .errors import Dy2StaticTypeError, is_unusable, raise_unusable, user_location
+
+call = convert_call
+
+# A Python-bounded loop left early by a tensor is unrolled up to this many rounds; a longer range becomes a `while` operator.
+UNROLL_LIMIT = 32
+
+_COMPARE = {
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Is": operator.is_,
+    "IsNot": operator.is_not,
+    "In": lambda a, b: a in b,
+    "NotIn": lambda a, b: a not in b,
+}
+
+
+def if_(test, then: Callable, orelse: Callable | None, names: tuple, scratch: tuple, raises=(False, False)) -> None:
+    if api.is_traced(test):
+        slots, unread = (regions.slots_of(n, then, orelse) for n in (names, scratch))
+        regions.trace_if(test, then, orelse, slots, unread, raises)
+    elif test:
+        then()
+    elif orelse is not None:
+        orelse()
+
+
+def while_(test: Callable, body: Callable, names: tuple, late: tuple) -> None:
+    while True:
+        cond = test()
+        if api.is_traced(cond):
+            regions.trace_while(cond, test, body, regions.slots_of(names, test, body), late)
+            return
+        if not cond:
+            return
+        body()
+
+
+def for_(iterable, body: Callable, go_on: Callable | None, names: tuple, late: tuple) -> None:
+    """``for _jst_item in iterable: body(_jst_item)``; ``go_on`` is the test of the flags that leave the loop."""
+    sequence = as_traced_sequence(iterable)
+    if sequence is not None:
+        _traced_for(sequence, 0, body, go_on, names, late)
+        return
+    if go_on is None:
+        for item in iterable:
+            body(item)
+        return
+    done = 0
+    it = iter(iterable)
+    for item in it:
+        body(item)
+        done += 1
+        cond = go_on()
+        if api.is_traced(cond):
+            _leave_by_tensor(iterable, it, done, body, go_on, names, late)
+            return
+        if not cond:
+            return
+
+
+def _leave_by_tensor(iterable, it, done: int, body, go_on, names, late) -> None:
+    """From now on a tensor says whether the loop goes on."""
+    if type(iterable) is range and len(iterable) - done > UNROLL_LIMIT:
+        _traced_for(TracedRange(iterable.start, iterable.stop, iterable.step), done, body, go_on, names, late, len(iterable))
+        return
+    if not isinstance(iterable, Sized) and not isinstance(it, (zip, enumerate, map, filter, reversed)):
+        rounds = 10_000
+    else:
+        rounds = -1
+    for item in it:
+        if rounds == 0:
+            raise Dy2StaticTypeError(f"an endless iterator in a loop that a Tensor ends ({user_location()})")
+        rounds -= 1
+        cond = go_on()
+        if api.is_traced(cond):
+            regions.trace_if(cond, lambda item=item: body(item), None, regions.slots_of(names, body), [])
+        elif cond:
+            body(item)
+        else:
+            return
+
+
+def _traced_for(sequence, start: int, body, go_on, names, late, rounds=None) -> None:
+    counter = regions.BoxSlot("_jst_counter", start)
+    rounds = sequence.length() if rounds is None else rounds
+
+    def test():
+        return _both(counter.value < rounds, go_on)
+
+    def step():
+        body(sequence.item(counter.value))
+        counter.value = counter.value + 1
+
+    slots = [counter, *regions.slots_of(names, body, go_on)]
+    regions.trace_while(test(), test, step, slots, late)
+
+
+def _both(a, go_on):
+    if go_on is None:
+        return a
+    b = go_on()
+    if api.is_traced(a) and api.is_traced(b):
+        return api.logical_and(regions.truth(a), regions.truth(b))
+    if api.is_traced(a):
+        return a if b else False
+    return b if a else False
+
+
+# ---- expressions --------------------------------------------------------------------------------------------------
+
+
+def _as_bool(x):
+    """A truth value for the program (tensor) or for Python."""
+    return regions.truth(x) if api.is_traced(x) else bool(x)
+
+
+def _is_condition(x) -> bool:
+    """Its value and its truth are the same thing."""
+    return type(x) is bool or (api.is_traced(x) and api.dtype_name(x.dtype) == "bool" and not len(x.shape))
+
+
+def _connect(is_and: bool, first, cheap: bool, rest: tuple, as_test: bool):
+    value = first
+    for k, operand in enumerate(rest):
+        if not api.is_traced(value):
+            if bool(value) is not is_and:
+                return value
+            value = operand()
+            continue
+        if not cheap:
+            return _connect_lazily(is_and, value, rest[k:], as_test)
+        other = operand()
+        if not as_test and not (_is_condition(value) and _is_condition(other)):
+            return _select(is_and, value, lambda other=other: other)
+        value = _logical(is_and, _as_bool(value), _as_bool(other))
+    return value
+
+
+def _logical(is_and: bool, a, b):
+    if type(b) is bool:  # `t and True` is t
+        return a if b is is_and else b
+    return api.logical_and(a, b) if is_and else api.logical_or(a, b)
+
+
+def _connect_lazily(is_and: bool, value, rest: tuple, as_test: bool):
+    """Operands that may fail or cost something run only where the ones before let them."""
+
+    def others():
+        result = _connect(is_and, rest[0](), False, rest[1:], as_test)
+        return _as_bool(result) if as_test else result
+
+    if as_test:
+        value = regions.truth(value)
+    return _select(is_and, value, others)
+
+
+def _select(is_and: bool, value, others: Callable):
+    if is_and:
+        return regions.trace_select(value, others, lambda: value)
+    return regions.trace_select(value, lambda: value, others)
+
+
+def and_(first, cheap, *rest):
+    return _connect(True, first, cheap, rest, False)
+
+
+def or_(first, cheap, *rest):
+    return _connect(False, first, cheap, rest, False)
+
+
+def and_test_(first, cheap, *rest):
+    return _connect(True, first, cheap, rest, True)
+
+
+def or_test_(first, cheap, *rest):
+    return _connect(False, first, cheap, rest, True)
+
+
+def not_(x):
+    return api.logical_not(regions.truth(x)) if api.is_traced(x) else not x
+
+
+def compare_(left, ops: tuple, cheap: bool, *operands):
+    """``a < b < c``: each operand is evaluated once, and only if the comparisons before it hold."""
+
+    def link(a, k: int):
+        b = operands[k]()
+        result = _COMPARE[ops[k]](a, b)
+        if k + 1 == len(ops):
+            return result
+        return _connect(True, result, cheap, (lambda: link(b, k + 1),), False)
+
+    return link(left, 0)
+
+
+def ifexp_(test, then: Callable, orelse: Callable):
+    if api.is_traced(test):
+        return regions.trace_select(test, then, orelse, "the conditional expression")
+    return then() if test else orelse()
+
+
+def assert_(test, message: Callable | None = None) -> None:
+    if not api.is_traced(test):
+        if __debug__ and not test:
+            raise AssertionError(*([message()] if message is not None else []))
+        return
+    text = str(message()) if message is not None else "assertion failed"
+    api.assert_(regions.truth(test), f"{text} ({user_location()})", (test,))
+
+
+def range_(*args):
+    if any(api.is_traced(a) or api.is_symint(a) for a in args):
+        args = tuple(api.constant(a) if api.is_symint(a) else a for a in args)
+        start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+        return TracedRange(start, stop, step)
+    return builtins.range(*args)
+
+
+# ---- builtins that would ask a tensor for its value -----------------------------------------------------------------
+
+
+@special(builtins.range)
+def _range(*args):
+    return range_(*args)
+
+
+@special(builtins.len)
+def _len(x):
+    if isinstance(x, TracedList):
+        return x.length()
+    if api.is_traced(x):
+        if not len(x.shape):
+            raise TypeError("len() of a 0-D tensor")
+        return x.shape[0]
+    return len(x)
+
+
+@special(builtins.print)
+def _print(*args, **kwargs):
+    if any(api.is_traced(a) for a in args):
+        api.print_(args)
+    else:
+        print(*args, **kwargs)
+
+
+@special(builtins.enumerate)
+def _enumerate(iterable, start=0):
+    inner = as_traced_sequence(iterable)
+    return enumerate(iterable, start) if inner is None else TracedEnumerate(inner, start)
+
+
+@special(builtins.zip)
+def _zip(*iterables, **kwargs):
+    inners = [as_traced_sequence(i) for i in iterables]
+    if all(i is None for i in inners):
+        return zip(*iterables, **kwargs)
+    if any(i is None for i in inners):
+        raise Dy2StaticTypeError(f"zip of a sequence of traced length with a Python sequence ({user_location()})")
+    return TracedZip(inners)
+
+
+def _converted_callback(builtin):
+    def run(fn, *args, **kwargs):
+        return builtin(convert_call(fn) if fn is not None else fn, *args, **kwargs)
+
+    return run
+
+
+for _builtin in (builtins.map, builtins.filter):
+    special(_builtin)(_converted_callback(_builtin))
+
+
+def _extreme(builtin, op):
+    def run(*args, **kwargs):
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
+        if kwargs or len(values) < 2 or not any(api.is_traced(v) for v in values):
+            return builtin(*args, **kwargs)
+        best = values[0]
+        for v in values[1:]:
+            best = ifexp_(op(v, best), lambda v=v: v, lambda best=best: best)
+        return best
+
+    return run
+
+
+special(builtins.max)(_extreme(builtins.max, operator.gt))
+special(builtins.min)(_extreme(builtins.min, operator.lt))
+
+
+def _quantifier(builtin, is_and: bool):
+    def run(items):
+        if not isinstance(items, (list, tuple)) or not any(api.is_traced(v) for v in items):
+            return builtin(items)
+        return _connect(is_and, items[0], True, tuple([lambda v=v: v for v in items[1:]]), True)
+
+    return run
+
+
+special(builtins.all)(_quantifier(builtins.all, True))
+special(builtins.any)(_quantifier(builtins.any, False))
+
+
+def _joiner(how: str):
+    def wrap(fn):
+        def run(x, axis=0, *args, **kwargs):
+            return join(x, how, axis) if isinstance(x, TracedList) else fn(x, axis, *args, **kwargs)
+
+        return run
+
+    return wrap
+
+
+JOINERS = {"stack": _joiner("stack"), "concat": _joiner("concat")}
+
+
+def check_usable(value: Any) -> Any:
+    if is_unusable(value):
+        raise_unusable(value)
+    return value
+
+
+def is_traced_sequence(x) -> bool:
+    return isinstance(x, TRACED_SEQUENCES)
+
+
+def _number(builtin, dtype: str):
+    def run(*args):
+        x = args[0] if args else None
+        if len(args) == 1 and api.is_symint(x) and builtin is int:
+            return x
+        # Whole-graph capture stays in the program: the result is a 0-D tensor. Otherwise Python gets its number (a graph break).
+        if len(args) == 1 and api.is_traced(x) and (state.full_graph or builtin is bool):
+            return regions.truth(x) if builtin is bool else api.cast(x.reshape([]) if len(x.shape) else x, dtype)
+        return builtin(*args)
+
+    return run
+
+
+special(builtins.int)(_number(builtins.int, "int64"))
+special(builtins.float)(_number(builtins.float, "float32"))
+special(builtins.bool)(_number(builtins.bool, "bool"))

@@ -1,0 +1,460 @@
+"""Rewrite a function so that branches, loops and boolean expressions ask the run time what they mean.
+
+::
+
+    if x.sum() > 0:                  def _jst_then():
+        y = x + 1                        nonlocal y
+    else:                                y = x + 1
+        y = x - 1          ->        def _jst_else():
+                                         nonlocal y
+                                         y = x - 1
+                                     _jst.if_(_jst.call(x.sum)() > 0, _jst_then, _jst_else, ('y',))
+
+Names shared between the parts become cells of the same function, so reading, deleting and closures work as before; the run time
+reaches them through ``__closure__``. Where the condition is a Python value, the run time just calls one of the parts.
+Nested functions and lambdas stay as they are: they are converted when they are called.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from . import analysis, early_exit
+
+JST = "_jst"
+_FRAME_BUILTINS = frozenset(["locals", "globals", "vars", "eval", "exec", "super", "dir"])
+
+
+class _Scope:
+    """What one generated (or the outermost) function needs declared."""
+
+    def __init__(self, outer_nonlocal: set[str]) -> None:
+        self.declared_outside = outer_nonlocal  # names that belong to an enclosing function
+        self.cells: set[str] = set()  # names that generated functions inside declare nonlocal
+        self.setters: set[str] = set()  # walrus targets assigned from inside a lambda
+
+
+class Transformer(ast.NodeTransformer):
+    """Transforms the body of one function. ``is_library(chain)`` says that a dotted global name is a library's."""
+
+    def __init__(self, fn: ast.FunctionDef | ast.Lambda, freevars: set[str], is_library: Callable[[str], bool]) -> None:
+        self.fn = fn
+        self.is_library = is_library
+        self.locals = analysis.stores(fn.body if isinstance(fn.body, list) else [fn.body]) | _parameters(fn) | freevars
+        self.globals: set[str] = set()
+        self.always: set[str] = set()
+        self.scopes: list[_Scope] = []
+        self.lazy = 0
+        self.first_parameter = next(iter(_ordered_parameters(fn)), None)
+
+    # ---- entry points -------------------------------------------------------------------------------------------
+
+    def function(self) -> ast.FunctionDef:
+        fn = self.fn
+        self.globals = analysis.declared(fn, ast.Global)
+        user_nonlocal = analysis.declared(fn, ast.Nonlocal)
+        self.locals |= user_nonlocal
+        self.locals -= self.globals
+        self.always = analysis.annotate(fn)
+        params = _parameters(fn)
+        scope = _Scope(user_nonlocal | params | self.globals)
+        self.scopes.append(scope)
+        body = self.block(fn.body)
+        self.scopes.pop()
+        fn.body = self._prologue(scope, fn) + body
+        return fn
+
+    def lambda_(self) -> ast.Lambda:
+        self.scopes.append(_Scope(set()))
+        self.fn.body = self.visit(self.fn.body)
+        return self.fn
+
+    # ---- statements ---------------------------------------------------------------------------------------------
+
+    def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for s in stmts:
+            new = self.visit(s)
+            out += new if isinstance(new, list) else [new]
+        return out
+
+    def _nested(self, node):
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _nested
+
+    def visit_Lambda(self, node):
+        return node
+
+    def visit_If(self, s: ast.If):
+        if not s.jst_extract:
+            s.test = self.visit(s.test)
+            s.body, s.orelse = self.block(s.body), self.block(s.orelse)
+            return s
+        needed = s.jst_live_out | s.jst_live_in
+        bound = analysis.stores(s.body) | analysis.stores(s.orelse)
+        carried = self._carried(s.body + s.orelse, s.jst_live_out)
+        raises = [_raises(s.body), _raises(s.orelse)]
+        test = self.test(s.test)
+        then = self._part("_jst_then", s.body, bound & needed, s)
+        parts = [then]
+        if s.orelse:
+            parts.append(self._part("_jst_else", s.orelse, bound & needed, s.orelse[0]))
+        args = [test, _load("_jst_then", s), _load("_jst_else", s) if s.orelse else ast.Constant(None), _strings(carried)]
+        # Variables that the parts share with the function but that nobody reads afterwards: each branch starts from the same value.
+        scratch = sorted((bound & (needed | self.always)) - set(carried))
+        args.append(_strings(scratch))
+        if any(raises):
+            args.append(ast.Tuple([ast.Constant(r) for r in raises], ast.Load()))
+        return [*parts, self._call_statement("if_", args, s)]
+
+    def visit_While(self, s: ast.While):
+        if not s.jst_extract:
+            return self._native_loop(s)
+        needed = s.jst_live_out | s.jst_live_in
+        bound = analysis.stores(s.body) | analysis.stores([s.test])
+        carried = self._carried([*s.body, s.test], needed)
+        late = sorted(set(carried) & s.jst_live_out)
+        test = ast.Return(s.test)
+        ast.copy_location(test, s.test)
+        parts = [
+            self._part("_jst_test", [test], bound & needed, s, as_test=True),
+            self._part("_jst_body", s.body, bound & needed, s),
+        ]
+        args = [_load("_jst_test", s), _load("_jst_body", s), _strings(carried), _strings(late)]
+        return [*parts, self._call_statement("while_", args, s)]
+
+    def visit_For(self, s: ast.For):
+        if not s.jst_extract:
+            return self._native_loop(s)
+        needed = s.jst_live_out | s.jst_live_in
+        assign = ast.copy_location(ast.Assign([s.target], _load("_jst_item", s.target), None), s.target)
+        # The target is bound at the head of each round: it is needed outside the body only where the analysis says so.
+        body = [assign, *s.body]
+        bound = analysis.stores(body)
+        carried = self._carried(body, needed)
+        late = sorted(set(carried) & s.jst_live_out)
+        iterable = self.visit(s.iter)
+        exit_test = getattr(s, "jst_exit", None)
+        parts = [self._part("_jst_body", body, bound & needed, s, parameter="_jst_item")]
+        if exit_test is not None:
+            test = ast.copy_location(ast.Return(exit_test), s)
+            parts.append(self._part("_jst_test", [test], set(), s, as_test=True))
+        args = [
+            iterable,
+            _load("_jst_body", s),
+            _load("_jst_test", s) if exit_test is not None else ast.Constant(None),
+            _strings(carried),
+            _strings(late),
+        ]
+        return [*parts, self._call_statement("for_", args, s)]
+
+    def _native_loop(self, s):
+        if isinstance(s, ast.While):
+            s.test = self.visit(s.test)
+        else:
+            s.iter = self.visit(s.iter)
+        s.body, s.orelse = self.block(s.body), self.block(s.orelse)
+        return s
+
+    def visit_Assert(self, s: ast.Assert):
+        args = [self.test(s.test)]
+        if s.msg is not None:
+            args.append(self._lazy(s.msg))
+        return self._call_statement("assert_", args, s)
+
+    def _carried(self, stmts: list[ast.AST], live: set[str]) -> list[str]:
+        """Results of a part: bound names that are needed afterwards, and everything whose object it changes in place (``*x``)."""
+        names = analysis.stores(stmts) & (live | self.always | self.globals)
+        places = {m for m in analysis.mutations(stmts) if m.lstrip("*").split(".")[0] not in names}
+        return sorted(names | {m for m in places if m.lstrip("*") not in places or m[0] != "*"})
+
+    def _part(self, name, stmts, shared, at, parameter=None, as_test=False) -> ast.FunctionDef:
+        """A generated function. ``shared`` are the names that belong to the function around it."""
+        bound = analysis.stores(stmts)
+        shared = (bound & (shared | self.always)) - self.globals
+        outer = self.scopes[-1]
+        scope = _Scope(shared | self.globals | ({parameter} if parameter else set()))
+        self.scopes.append(scope)
+        lazy, self.lazy = self.lazy, 0
+        if as_test:
+            stmts[0].value = self.test(stmts[0].value)
+            body: list[ast.stmt] = stmts
+        else:
+            body = self.block(stmts)
+        self.lazy = lazy
+        self.scopes.pop()
+        outer.cells |= shared
+        outer.cells |= scope.cells & shared
+        head: list[ast.stmt] = []
+        if bound & self.globals:
+            head.append(ast.Global(sorted(bound & self.globals)))
+        if shared:
+            head.append(ast.Nonlocal(sorted(shared)))
+        args = ast.arguments([], [ast.arg(parameter)] if parameter else [], None, [], [], None, [])
+        node = ast.FunctionDef(name, args, head + self._prologue(scope, at) + body, [], None)
+        for h in node.body[: len(head)]:
+            ast.copy_location(h, at)
+        return ast.fix_missing_locations(ast.copy_location(node, at))
+
+    def _prologue(self, scope: _Scope, at: ast.AST) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        # `nonlocal x` in a part needs x to be a local here, even where all assignments moved into parts. The compiler sees the
+        # binding and drops the code.
+        missing = sorted(scope.cells - scope.declared_outside)
+        if missing:
+            binding = ast.Assign([ast.Name(n, ast.Store()) for n in missing], ast.Constant(None), None)
+            out.append(ast.If(ast.Constant(0), [binding], []))
+        for name in sorted(scope.setters):
+            value = "_jst_value"
+            args = ast.arguments([], [ast.arg(value)], None, [], [], None, [])
+            declare = ast.Global([name]) if name in self.globals else ast.Nonlocal([name])
+            store = ast.Assign([ast.Name(name, ast.Store())], ast.Name(value, ast.Load()), None)
+            body = [declare, store, ast.Return(ast.Name(value, ast.Load()))]
+            out.append(ast.FunctionDef(f"_jst_set_{name}", args, body, [], None))
+        where = at.body[0] if isinstance(at, ast.FunctionDef) and at.body else at
+        return [ast.fix_missing_locations(ast.copy_location(o, where)) for o in out]
+
+    # ---- expressions --------------------------------------------------------------------------------------------
+
+    def test(self, e: ast.expr) -> ast.expr:
+        """An expression of which only the truth value matters."""
+        if isinstance(e, ast.BoolOp) and not early_exit.is_python_test(e):
+            return self._bool_op(e, self.test, "_test")
+        return self.visit(e)
+
+    def _lazy(self, e: ast.expr, visit=None) -> ast.Lambda:
+        self.lazy += 1
+        body = (visit or self.visit)(e)
+        self.lazy -= 1
+        args = ast.arguments([], [], None, [], [], None, [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Lambda(args, body), e))
+
+    def _bool_op(self, e: ast.BoolOp, visit, suffix: str) -> ast.expr:
+        name = ("and" if isinstance(e.op, ast.And) else "or") + suffix + "_"
+        first = visit(e.values[0])
+        # Operands without calls or indexing can't fail and cost nothing: they may be evaluated although not needed.
+        cheap = ast.Constant(all(_is_cheap(v) for v in e.values[1:]))
+        return self._call(name, [first, cheap, *(self._lazy(v, visit) for v in e.values[1:])], e)
+
+    def visit_BoolOp(self, e: ast.BoolOp):
+        if early_exit.is_python_test(e):
+            return self.generic_visit(e)
+        return self._bool_op(e, self.visit, "")
+
+    def visit_UnaryOp(self, e: ast.UnaryOp):
+        if not isinstance(e.op, ast.Not) or early_exit.is_python_test(e):
+            return self.generic_visit(e)
+        return self._call("not_", [self.test(e.operand)], e)
+
+    def visit_Compare(self, e: ast.Compare):
+        if len(e.ops) == 1 or early_exit.is_python_test(e):
+            return self.generic_visit(e)
+        first = self.visit(e.left)
+        ops = ast.Tuple([ast.Constant(type(op).__name__) for op in e.ops], ast.Load())
+        cheap = ast.Constant(all(_is_cheap(c) for c in e.comparators[1:]))
+        return self._call("compare_", [first, ops, cheap, *(self._lazy(c) for c in e.comparators)], e)
+
+    def visit_IfExp(self, e: ast.IfExp):
+        if early_exit.is_python_test(e.test):
+            return self.generic_visit(e)
+        return self._call("ifexp_", [self.test(e.test), self._lazy(e.body), self._lazy(e.orelse)], e)
+
+    def visit_NamedExpr(self, e: ast.NamedExpr):
+        e.value = self.visit(e.value)
+        name = e.target.id
+        if not self.lazy:
+            return e
+        # Inside a lambda of ours a walrus would bind the lambda's local.
+        scope = self.scopes[-1]
+        scope.setters.add(name)
+        if name not in self.globals:
+            scope.cells.add(name)
+        node = ast.Call(_load(f"_jst_set_{name}", e), [e.value], [])
+        return ast.copy_location(node, e)
+
+    def visit_Call(self, e: ast.Call):
+        name = analysis.dotted(e.func)
+        if name == "super" and not e.args and not e.keywords and self.first_parameter and "super" not in self.locals:
+            e.args = [_load("__class__", e), _load(self.first_parameter, e)]
+            return e
+        if name in _FRAME_BUILTINS and name not in self.locals:
+            e.args = [self.visit(a) for a in e.args]
+            return e
+        if name == "range" and "range" not in self.locals and self.is_library("range"):
+            e.func = ast.copy_location(ast.Attribute(_load(JST, e), "range_", ast.Load()), e.func)
+            e.args = [self.visit(a) for a in e.args]
+            return e
+        library = name is not None and name.split(".")[0] not in self.locals and self.is_library(name)
+        func = e.func if library else self._call("call", [self.visit(e.func)], e.func)
+        e.func = func
+        e.args = [self.visit(a) for a in e.args]
+        for k in e.keywords:
+            k.value = self.visit(k.value)
+        return e
+
+    # ---- building -----------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _call(name: str, args: list[ast.expr], at: ast.AST) -> ast.Call:
+        func = ast.Attribute(ast.Name(JST, ast.Load()), name, ast.Load())
+        return ast.fix_missing_locations(ast.copy_location(ast.Call(func, args, []), at))
+
+    def _call_statement(self, name: str, args: list[ast.expr], at: ast.stmt) -> ast.stmt:
+        # The call carries the position of the statement's head, so that a traceback shows the `if`, not its whole body.
+        head = getattr(at, "test", None) or getattr(at, "iter", at)
+        return ast.fix_missing_locations(ast.copy_location(ast.Expr(self._call(name, args, head)), head))
+
+
+def _load(name: str, at: ast.AST) -> ast.Name:
+    return ast.copy_location(ast.Name(name, ast.Load()), at)
+
+
+def _strings(names) -> ast.Constant:
+    return ast.Constant(tuple(names))
+
+
+def _raises(stmts: list[ast.stmt]) -> bool:
+    return bool(stmts) and isinstance(stmts[-1], ast.Raise) and len(stmts) == 1
+
+
+def _is_cheap(e: ast.expr) -> bool:
+    allowed = (
+        ast.Name, ast.Constant, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.BinOp, ast.Attribute,
+        ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context,
+    )  # fmt: skip
+    return all(isinstance(n, allowed) for n in ast.walk(e)) and not any(
+        isinstance(n, (ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult, ast.Pow)) for n in ast.walk(e)
+    )
+
+
+def _ordered_parameters(fn) -> list[str]:
+    a = fn.args
+    return [p.arg for p in (*a.posonlyargs, *a.args)]
+
+
+def _parameters(fn) -> set[str]:
+    a = fn.args
+    extra = [p.arg for p in (a.vararg, a.kwarg) if p is not None]
+    return {*_ordered_parameters(fn), *(p.arg for p in a.kwonlyargs), *extra}
+
+
+class _Mangler(ast.NodeTransformer):
+    """Private names of a class (``self.__x``), since the function is compiled outside the class."""
+
+    def __init__(self, class_name: str) -> None:
+        self.prefix = "_" + class_name.lstrip("_")
+
+    def name(self, n: str) -> str:
+        private = n.startswith("__") and not n.endswith("__") and "." not in n
+        return self.prefix + n if private and self.prefix != "_" else n
+
+    def visit_ClassDef(self, node):
+        node.name = self.name(node.name)
+        return node  # mangles its own names
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        for field in ("id", "attr", "arg", "name", "asname"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                setattr(node, field, self.name(value))
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            node.names = [self.name(n) for n in node.names]
+        return super().generic_visit(node)
+
+
+_WORTH = (ast.If, ast.While, ast.For, ast.BoolOp, ast.IfExp, ast.Assert)
+
+
+def worth_transforming(fn, freevars: set[str], is_library: Callable[[str], bool]) -> bool:
+    """Whether there is anything in ``fn`` that could depend on a tensor's value or lead to code of the user."""
+    body = fn.body if isinstance(fn.body, list) else [fn.body]
+    local = analysis.stores(body) | _parameters(fn) | freevars
+    for n in analysis.walk_scope(body):
+        if isinstance(n, _WORTH):
+            return True
+        if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
+            return True
+        if isinstance(n, ast.Compare) and len(n.ops) > 1:
+            return True
+        if isinstance(n, ast.Call):
+            name = analysis.dotted(n.func)
+            if name is None or name.split(".")[0] in local or not self_evident(name, is_library):
+                return True
+        if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
+            return True
+    return False
+
+
+def self_evident(name: str, is_library: Callable[[str], bool]) -> bool:
+    return name in _FRAME_BUILTINS or is_library(name)
+
+
+def untransformable(fn) -> bool:
+    """Generators, coroutines, and code that looks at its own frame."""
+    body = fn.body if isinstance(fn.body, list) else [fn.body]
+    for n in analysis.walk_scope(body):
+        if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return True
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("exec", "eval", "locals"):
+            return True
+    return False
+
+
+def transform(fn, class_name: str | None, freevars: set[str], is_library: Callable[[str], bool]):
+    """The transformed copy of ``fn``, ready to be compiled as a function nested in :func:`factory`."""
+    name_of = _Mangler(class_name) if class_name else None
+
+    def fresh():
+        tree = copy.deepcopy(fn)
+        if name_of:
+            kept = tree.name if isinstance(tree, ast.FunctionDef) else None
+            tree = name_of.visit(tree)
+            if kept:
+                tree.name = kept
+        return tree
+
+    tree = fresh()
+    if isinstance(tree, ast.FunctionDef):
+        try:
+            early_exit.lower(tree)
+        except early_exit.CannotLower:
+            tree = fresh()
+            for n in ast.walk(tree):
+                if isinstance(n, (ast.If, ast.While, ast.For)):
+                    n.jst_extract = False
+    worker = Transformer(tree, freevars, is_library)
+    out = worker.function() if isinstance(tree, ast.FunctionDef) else worker.lambda_()
+    _strip_signature(out)
+    return out
+
+
+def _strip_signature(fn) -> None:
+    """Defaults, annotations and decorators were evaluated when the original was defined."""
+    a = fn.args
+    a.defaults = []
+    a.kw_defaults = [None] * len(a.kwonlyargs)
+    for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg):
+        if p is not None:
+            p.annotation = None
+    if isinstance(fn, ast.FunctionDef):
+        fn.decorator_list, fn.returns = [], None
+
+
+def factory(fn, freevars) -> ast.Module:
+    """A module whose only function has the free variables of ``fn`` as parameters, and ``fn`` inside."""
+    names = [JST, *sorted(set(freevars) - {JST})]
+    args = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+    inner = fn if isinstance(fn, ast.FunctionDef) else ast.copy_location(ast.Expr(fn), fn)
+    outer = ast.FunctionDef("_jst_factory", args, [inner], [], None)
+    ast.copy_location(outer, fn)
+    return ast.fix_missing_locations(ast.Module([outer], []))
+
+
+def is_builtin_name(name: str) -> bool:
+    return hasattr(builtins, name)
