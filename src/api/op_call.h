@@ -6,6 +6,7 @@
 
 #include "api/op_info.h"
 #include "base/error.h"
+#include "base/generator.h"
 #include "tensor/scalar_value.h"
 
 namespace paddle {
@@ -109,6 +110,9 @@ class OpCall {
   std::forward_list<Ints> kept_ints;
   std::forward_list<Scalar> kept_scalars;
   std::forward_list<Tensor> kept_tensors;
+  std::forward_list<Tensors> kept_lists;
+  RandomKey key;                       // random operators: drawn before dispatch
+  bool key_drawn = false;
 
   TensorMeta& meta(size_t i) {
     if (i == 0) return first_meta;

@@ -1,6 +1,7 @@
 #include "dispatch/dispatch.h"
 
 #include "api/call.h"
+#include "api/ops.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
 
@@ -13,7 +14,12 @@ namespace {
 
 uint8_t input_bits(const OpCall& c) {
   uint8_t bits = 0;
-  c.for_each_tensor([&](const Tensor& t) { bits |= t->bits; });
+  c.for_each_tensor([&](const Tensor& t) {
+    bits |= t->bits;
+    // Somebody may have written into the base in place since this view was made.
+    if (t->base) [[unlikely]]
+      bits |= t->base->bits & kNeedsGrad;
+  });
   return bits;
 }
 
@@ -30,10 +36,44 @@ void default_call(OpCall& c) {
     run_eager(c);
 }
 
+// Arguments that take part in type promotion get their common dtype; the casts are calls of their own, so gradients flow.
+void promote_inputs(OpCall& c) {
+  DType common = DType::kUndefined;
+  bool differ = false;
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    if (!c.op.args[i].promotes) continue;
+    for (const Tensor& t : c.args[i].tensors_or_empty()) {
+      if (!t.defined()) continue;
+      DType d = common == DType::kUndefined ? t.dtype() : promote(common, t.dtype());
+      differ |= common != DType::kUndefined && t.dtype() != common;
+      common = d;
+    }
+  }
+  if (!differ) [[likely]]
+    return;
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    if (!c.op.args[i].promotes) continue;
+    Arg& a = c.args[i];
+    if (a.tag() == Arg::Tag::kTensor) {
+      bool target = c.inplace && c.op.outs[0].inplace_of == static_cast<int>(i);
+      if (a.tensor().dtype() != common && !target) a = Arg(c.kept_tensors.emplace_front(ops::cast(a.tensor(), common)));
+    } else if (a.tag() == Arg::Tag::kTensors) {
+      Tensors list;
+      for (const Tensor& t : a.tensors()) list.push_back(!t.defined() || t.dtype() == common ? t : ops::cast(t, common));
+      a = Arg(c.kept_lists.emplace_front(std::move(list)));
+    }
+  }
+}
+
 }  // namespace
 
 void call(OpCall& c) {
   ThreadState& s = state();
+  if (c.op.promotes) promote_inputs(c);
+  if (c.op.has(kRandom) && !c.key_drawn) {
+    c.key = generator().next();
+    c.key_drawn = true;
+  }
   if (s.depth == 0) [[likely]]
     return default_call(c);
   size_t at = s.depth - 1;

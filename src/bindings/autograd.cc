@@ -1,0 +1,145 @@
+// backward, grad, grad mode, and functions with a gradient written in Python.
+#include "bindings/py.h"
+
+#include "autograd/engine.h"
+#include "base/error.h"
+#include "dispatch/state.h"
+
+namespace paddle::bindings {
+namespace {
+
+PyObject* grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(dispatch::state().grad_enabled); }
+
+PyObject* set_grad_enabled(PyObject*, PyObject* value) {
+  return guard([&] {
+    int v = PyObject_IsTrue(value);
+    if (v < 0) throw PythonError();
+    bool previous = dispatch::state().grad_enabled;
+    dispatch::state().grad_enabled = v;
+    return PyBool_FromLong(previous);
+  });
+}
+
+PyObject* backward(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *tensors, *grads;
+    int retain = 0;
+    if (!PyArg_ParseTuple(args, "OO|p", &tensors, &grads, &retain)) throw PythonError();
+    Tensors outs = tensors_from(tensors, "backward"), seeds = tensors_from(grads, "backward", true);
+    {
+      ReleaseGil release(true);
+      autograd::backward(outs, seeds, retain);
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* grad(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *outputs, *inputs, *seeds, *stops = Py_None;
+    int retain = 0, create = 0, only_inputs = 1, allow_unused = 0;
+    if (!PyArg_ParseTuple(args, "OOO|ppppO", &outputs, &inputs, &seeds, &retain, &create, &only_inputs, &allow_unused, &stops))
+      throw PythonError();
+    Tensors outs = tensors_from(outputs, "grad"), ins = tensors_from(inputs, "grad");
+    Tensors grad_outputs = tensors_from(seeds, "grad", true), no_grad = tensors_from(stops, "grad");
+    Tensors result;
+    {
+      ReleaseGil release(true);
+      result = autograd::grad(outs, ins, grad_outputs, retain, create, allow_unused, no_grad);
+    }
+    return wrap_list(result);
+  });
+}
+
+// The node of a PyLayer: its backward is a Python method of the context.
+class PyNode final : public autograd::Node {
+ public:
+  PyNode(Object ctx, std::string name) : ctx_(std::move(ctx)), name_(std::move(name)) {}
+  ~PyNode() override {
+    if (!Py_IsInitialized()) {
+      ctx_.release();
+      return;
+    }
+    AcquireGil gil;
+    ctx_ = Object();
+  }
+
+  Tensors apply(Tensors&& out_grads, bool create_graph) override {
+    AcquireGil gil;
+    dispatch::GradMode mode(create_graph);
+    Object list = own(wrap_list(out_grads));
+    Object result = own(PyObject_CallMethod(ctx_.get(), "_run_backward", "O", list.get()));
+    Tensors grads = tensors_from(result.get(), "PyLayer.backward", true);
+    check(grads.size() == edges.size(), ErrorKind::kValue, "[{}] backward returned {} gradients, expected {}", name_, grads.size(),
+          edges.size());
+    return grads;
+  }
+  std::string name() const override { return name_; }
+
+ private:
+  Object ctx_;
+  std::string name_;
+};
+
+void find_tensors(PyObject* o, Tensors& out, std::vector<PyObject*>& objects) {
+  if (is_tensor(o)) {
+    out.push_back(tensor_of(o));
+    objects.push_back(o);
+  } else if (PyList_Check(o) || PyTuple_Check(o)) {
+    Object seq = own(PySequence_Fast(o, "outputs"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
+      find_tensors(PySequence_Fast_GET_ITEM(seq.get(), i), out, objects);
+  } else if (PyDict_Check(o)) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(o, &at, &key, &value)) find_tensors(value, out, objects);
+  }
+}
+
+// What forward returned may be an input itself: it then becomes a tensor of its own, unless it was written in place.
+PyObject* py_layer_apply(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *cls, *ctx, *inputs, *run;
+    if (!PyArg_ParseTuple(args, "OOOO", &cls, &ctx, &inputs, &run)) throw PythonError();
+    Tensors ins = tensors_from(inputs, "PyLayer");
+    bool record = false;
+    if (dispatch::state().grad_enabled)
+      for (const Tensor& t : ins) record |= !t.stop_gradient();
+    Ref<autograd::Node> node;
+    if (record) {
+      node = make_ref<PyNode>(Object::borrow(ctx), reinterpret_cast<PyTypeObject*>(cls)->tp_name);
+      for (const Tensor& t : ins) node->edges.push_back(autograd::edge_of(t));
+    }
+    Object result;
+    {
+      dispatch::GradMode off(false);
+      result = own(PyObject_CallNoArgs(run));
+    }
+    if (!record) return result.release();
+    Tensors outs;
+    std::vector<PyObject*> objects;
+    find_tensors(result.get(), outs, objects);
+    node->num_outputs = static_cast<uint32_t>(outs.size());
+    for (uint32_t i = 0; i < outs.size(); ++i) {
+      node->output_metas.push_back({outs[i].dtype(), outs[i].shape()});
+      Object differentiable = own(PyObject_CallMethod(ctx, "_is_differentiable", "O", objects[i]));
+      if (!PyObject_IsTrue(differentiable.get()) || !is_inexact(outs[i].dtype())) continue;
+      autograd::set_history(outs[i], node, i);
+    }
+    return result.release();
+  });
+}
+
+PyMethodDef functions[] = {{"grad_enabled", grad_enabled, METH_NOARGS, nullptr},
+                           {"set_grad_enabled", set_grad_enabled, METH_O, "sets whether operators are recorded; returns what it was"},
+                           {"backward", backward, METH_VARARGS, nullptr},
+                           {"grad", grad, METH_VARARGS, nullptr},
+                           {"py_layer_apply", py_layer_apply, METH_VARARGS, nullptr},
+                           {}};
+
+}  // namespace
+
+void add_functions(PyObject* module, PyMethodDef* methods) { must_zero(PyModule_AddFunctions(module, methods)); }
+void add_autograd(PyObject* module) { add_functions(module, functions); }
+
+}  // namespace paddle::bindings

@@ -1,0 +1,80 @@
+#include "bindings/py.h"
+
+#include <dlfcn.h>
+#include <frameobject.h>
+
+#include "base/error.h"
+
+namespace paddle::bindings {
+namespace {
+
+PyObject* class_of(ErrorKind k) {
+  switch (k) {
+    case ErrorKind::kValue: return PyExc_ValueError;
+    case ErrorKind::kType: return PyExc_TypeError;
+    case ErrorKind::kIndex: return PyExc_IndexError;
+    case ErrorKind::kKey: return PyExc_KeyError;
+    case ErrorKind::kNotImplemented: return PyExc_NotImplementedError;
+    case ErrorKind::kMemory: return PyExc_MemoryError;
+    case ErrorKind::kOS: return PyExc_OSError;
+    case ErrorKind::kTimeout: return PyExc_TimeoutError;
+    case ErrorKind::kRuntime: break;
+  }
+  return PyExc_RuntimeError;
+}
+
+// The folder of the package: frames below it are ours, not the user's.
+const std::string& package_folder() {
+  static const std::string folder = [] {
+    Dl_info info{};
+    dladdr(reinterpret_cast<void*>(&set_error), &info);
+    std::string path = info.dli_fname ? info.dli_fname : "";
+    return path.substr(0, path.rfind('/') + 1);
+  }();
+  return folder;
+}
+
+// " (model.py:31)": the innermost frame outside of the package.
+std::string user_line() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  Object held = Object::borrow(reinterpret_cast<PyObject*>(frame));
+  while (frame) {
+    Object code(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+    Object file(PyObject_GetAttrString(code.get(), "co_filename"));
+    const char* path = file ? PyUnicode_AsUTF8(file.get()) : nullptr;
+    if (!path) {
+      PyErr_Clear();
+      return {};
+    }
+    std::string p(path);
+    if (!p.starts_with(package_folder()) && !p.starts_with("<frozen")) {
+      size_t slash = p.rfind('/');
+      return " (" + p.substr(slash == std::string::npos ? 0 : slash + 1) + ":" +
+             std::to_string(PyFrame_GetLineNumber(frame)) + ")";
+    }
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    held = Object(reinterpret_cast<PyObject*>(back));
+    frame = back;
+  }
+  return {};
+}
+
+}  // namespace
+
+void set_error() noexcept {
+  try {
+    throw;
+  } catch (const PythonError&) {
+    // already set
+  } catch (const Error& e) {
+    PyErr_SetString(class_of(e.kind()), (e.what() + user_line()).c_str());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_SystemError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "an unknown C++ exception");
+  }
+}
+
+}  // namespace paddle::bindings

@@ -1,0 +1,23 @@
+// The extension module paddle._core.
+#include "bindings/py.h"
+
+namespace {
+
+PyModuleDef definition{PyModuleDef_HEAD_INIT, "paddle._core", "The C++ core of the framework.", -1, nullptr, nullptr, nullptr, nullptr,
+                       nullptr};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
+  using namespace paddle::bindings;
+  return guard([]() -> PyObject* {
+    Object module = own(PyModule_Create(&definition));
+    add_dtypes(module.get());
+    add_symint(module.get());
+    add_tensor(module.get());
+    add_operators(module.get());
+    add_autograd(module.get());
+    add_runtime(module.get());
+    return module.release();
+  });
+}
