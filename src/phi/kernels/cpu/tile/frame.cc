@@ -47,17 +47,6 @@ Frame::Frame(const scalar::Program& program, std::span<const TileOperand> ins, s
   PD_INVARIANT(registers_ < kMaxRegisters);
 }
 
-void Frame::read_number(double re, double im, int64_t i, void* to) const {
-  switch (compute_) {
-    case Compute::kF32: { const float v = static_cast<float>(re); std::memcpy(to, &v, sizeof v); return; }
-    case Compute::kF64: std::memcpy(to, &re, sizeof re); return;
-    case Compute::kI32: { const int32_t v = static_cast<int32_t>(i); std::memcpy(to, &v, sizeof v); return; }
-    case Compute::kC64: { const float v[] = {static_cast<float>(re), static_cast<float>(im)}; std::memcpy(to, v, sizeof v); return; }
-    case Compute::kC128: { const double v[] = {re, im}; std::memcpy(to, v, sizeof v); return; }
-    default: std::memcpy(to, &i, sizeof i); return;
-  }
-}
-
 void Frame::bind(int64_t row_pitch, const bool* constant) {
   place_inputs(row_pitch, constant);
   place_instrs();
@@ -88,7 +77,7 @@ void Frame::place_inputs(int64_t row_pitch, const bool* constant) {
   for (int p = 0; p < program_.num_params; ++p) {
     const int reg = program_.num_inputs + p;
     place_[reg] = Place::kScalar;
-    read_number(params_[p].re, params_[p].im, params_[p].i, scalars_[reg]);
+    write_number(compute_, params_[p], scalars_[reg]);
   }
 }
 
@@ -99,9 +88,7 @@ void Frame::place_instrs() {
     const int out = reg++;
     if (instr.fn == Fn::constant) {
       place_[out] = Place::kScalar;
-      const double imm = instr.imm;
-      const ScalarParam number = compute_ == Compute::kF32 || compute_ == Compute::kF64 ? ScalarParam() : ScalarParam(imm);
-      read_number(imm, 0, number.i, scalars_[out]);
+      write_number(compute_, ScalarParam(instr.imm), scalars_[out]);
       continue;
     }
     const FnKernel kernel = table_.fn[static_cast<int>(compute_)][static_cast<int>(instr.fn)];

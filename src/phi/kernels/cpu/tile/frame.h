@@ -1,6 +1,7 @@
 // A program made ready to run over tiles: where each register lives, which loop each step calls.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "phi/kernels/cpu/tile/nest.h"
@@ -23,6 +24,27 @@ struct Access {
   uint8_t operand, reg;
   uint8_t size;            // bytes of one element in memory
 };
+
+// `value` in the compute type, 16 bytes at most.
+inline void write_number(Compute compute, const ScalarParam& value, void* to) {
+  switch (compute) {
+    case Compute::kF32: *static_cast<float*>(to) = static_cast<float>(value.re); return;
+    case Compute::kF64: *static_cast<double*>(to) = value.re; return;
+    case Compute::kI32: *static_cast<int32_t*>(to) = static_cast<int32_t>(value.i); return;
+    case Compute::kI64: *static_cast<int64_t*>(to) = value.i; return;
+    case Compute::kU64: *static_cast<uint64_t*>(to) = static_cast<uint64_t>(value.i); return;
+    case Compute::kC64: {
+      const float parts[] = {static_cast<float>(value.re), static_cast<float>(value.im)};
+      std::memcpy(to, parts, sizeof parts);
+      return;
+    }
+    default: {
+      const double parts[] = {value.re, value.im};
+      std::memcpy(to, parts, sizeof parts);
+      return;
+    }
+  }
+}
 
 // Setting one up is most of what a small call costs: it fills only what the program uses, and allocates nothing.
 class Frame {
@@ -54,8 +76,6 @@ class Frame {
   bool contiguous(int operand, int64_t row_pitch) const {
     return col_[operand] == 1 && row_pitch >= 0 && (row_pitch == 0 || row_[operand] == row_pitch);
   }
-  const void* scalar_value(int reg) const { return scalars_[reg]; }
-  void read_number(double re, double im, int64_t i, void* to) const;
 
   const scalar::Program& program_;
   std::span<const TileOperand> ins_, outs_;

@@ -1,5 +1,7 @@
 // Loops of the scalar functions over register tiles.
 #pragma once
+#include <math.h>
+
 #include "phi/kernels/cpu/tile/isa_math.h"
 
 namespace paddle::tile::detail::PD_ISA {
@@ -203,6 +205,31 @@ void sigmoid_f64(void* out, const void* a, const void* b, const void* c, unsigne
   }
 }
 
+// F, but Exact (libm's) where |x| > kLimit: SLEEF gives infinity a little before the result overflows.
+template <class T, auto F, auto Exact, double kLimit>
+void vector_unary_limited(void* out, const void* a, const void* b, const void* c, unsigned, int64_t n) {
+  constexpr int64_t kChunk = 256;
+  for (int64_t at = 0; at < n; at += kChunk) {
+    const int64_t count = n - at < kChunk ? n - at : kChunk;
+    T* o = static_cast<T*>(out) + at;
+    T x[kChunk];  // kept, since `out` may be the operand
+    std::memcpy(x, static_cast<const T*>(a) + at, count * sizeof(T));
+    vector_unary<T, F>(o, x, b, c, 0, count);
+    int beyond = 0;
+#pragma omp simd reduction(| : beyond)
+    for (int64_t i = 0; i < count; ++i) beyond |= magnitude(x[i]) > T(kLimit) ? 1 : 0;
+    for (int64_t i = 0; beyond && i < count; ++i) {
+      if (magnitude(x[i]) > T(kLimit)) o[i] = Exact(x[i]);
+    }
+  }
+}
+
+template <auto F, auto D, auto ExactF, auto ExactD, double kLimitF, double kLimitD>
+void on_vector_unary_limited(KernelTable& t, Fn f) {
+  slot(t, Compute::kF32, f) = &vector_unary_limited<float, F, ExactF, kLimitF>;
+  slot(t, Compute::kF64, f) = &vector_unary_limited<double, D, ExactD, kLimitD>;
+}
+
 void fill_transcendental(KernelTable& t) {
   on_unary(t, Types<float>{}, Fn::exp, [](float a) { return exp_f32(a); });
   on_unary(t, Types<float>{}, Fn::log, [](float a) { return log_f32(a); });
@@ -216,7 +243,8 @@ void fill_transcendental(KernelTable& t) {
   on_vector_unary<PD_SLEEF_F(expm1, u10), PD_SLEEF_D(expm1, u10)>(t, Fn::expm1);
   on_vector_unary<PD_SLEEF_F(log2, u10), PD_SLEEF_D(log2, u10)>(t, Fn::log2);
   on_vector_unary<PD_SLEEF_F(log10, u10), PD_SLEEF_D(log10, u10)>(t, Fn::log10);
-  on_vector_unary<PD_SLEEF_F(log1p, u10), PD_SLEEF_D(log1p, u10)>(t, Fn::log1p);
+  on_vector_unary_limited<PD_SLEEF_F(log1p, u10), PD_SLEEF_D(log1p, u10), ::log1pf, static_cast<double (*)(double)>(::log1p), 1e37,
+                          1e300>(t, Fn::log1p);
   on_vector_unary<PD_SLEEF_F(cbrt, u10), PD_SLEEF_D(cbrt, u10)>(t, Fn::cbrt);
   on_vector_unary<PD_SLEEF_F(sin, u10), PD_SLEEF_D(sin, u10)>(t, Fn::sin);
   on_vector_unary<PD_SLEEF_F(cos, u10), PD_SLEEF_D(cos, u10)>(t, Fn::cos);
@@ -224,12 +252,17 @@ void fill_transcendental(KernelTable& t) {
   on_vector_unary<PD_SLEEF_F(asin, u10), PD_SLEEF_D(asin, u10)>(t, Fn::asin);
   on_vector_unary<PD_SLEEF_F(acos, u10), PD_SLEEF_D(acos, u10)>(t, Fn::acos);
   on_vector_unary<PD_SLEEF_F(atan, u10), PD_SLEEF_D(atan, u10)>(t, Fn::atan);
-  on_vector_unary<PD_SLEEF_F(sinh, u10), PD_SLEEF_D(sinh, u10)>(t, Fn::sinh);
-  on_vector_unary<PD_SLEEF_F(cosh, u10), PD_SLEEF_D(cosh, u10)>(t, Fn::cosh);
-  on_vector_unary<PD_SLEEF_F(asinh, u10), PD_SLEEF_D(asinh, u10)>(t, Fn::asinh);
-  on_vector_unary<PD_SLEEF_F(acosh, u10), PD_SLEEF_D(acosh, u10)>(t, Fn::acosh);
+  on_vector_unary_limited<PD_SLEEF_F(sinh, u10), PD_SLEEF_D(sinh, u10), ::sinhf, static_cast<double (*)(double)>(::sinh), 88.0,
+                          709.0>(t, Fn::sinh);
+  on_vector_unary_limited<PD_SLEEF_F(cosh, u10), PD_SLEEF_D(cosh, u10), ::coshf, static_cast<double (*)(double)>(::cosh), 88.0,
+                          709.0>(t, Fn::cosh);
+  on_vector_unary_limited<PD_SLEEF_F(asinh, u10), PD_SLEEF_D(asinh, u10), ::asinhf, static_cast<double (*)(double)>(::asinh), 1e18,
+                          1e150>(t, Fn::asinh);
+  on_vector_unary_limited<PD_SLEEF_F(acosh, u10), PD_SLEEF_D(acosh, u10), ::acoshf, static_cast<double (*)(double)>(::acosh), 1e18,
+                          1e150>(t, Fn::acosh);
   on_vector_unary<PD_SLEEF_F(atanh, u10), PD_SLEEF_D(atanh, u10)>(t, Fn::atanh);
-  on_vector_unary<PD_SLEEF_F(erf, u10), PD_SLEEF_D(erf, u10)>(t, Fn::erf);
+  on_unary(t, Types<float>{}, Fn::erf, [](float a) { return erf_f32(a); });
+  slot(t, Compute::kF64, Fn::erf) = &vector_unary<double, PD_SLEEF_D(erf, u10)>;
   on_vector_unary<PD_SLEEF_F(erfc, u15), PD_SLEEF_D(erfc, u15)>(t, Fn::erfc);
   on_vector_binary<PD_SLEEF_F(atan2, u10), PD_SLEEF_D(atan2, u10)>(t, Fn::atan2);
   on_vector_binary<PD_SLEEF_F(hypot, u05), PD_SLEEF_D(hypot, u05)>(t, Fn::hypot);

@@ -76,5 +76,25 @@ inline float sigmoid_f32(float x) {  // < 2.5 ulp, also where the result is deno
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
+// Two minimax polynomials, the second in the exponent of 1 - exp (after N. Juffa).
+inline float erf_f32(float x) {  // < 1.1 ulp with fused multiply-add
+  const float t = __builtin_fabsf(x), s = x * x;
+  float p = -1.72853470e-5f * t + 3.83197126e-4f;
+  p = p * s + (-3.88396438e-3f * t + 2.42546219e-2f);
+  p = p * t - 1.06777877e-1f;
+  p = p * t - 6.34846687e-1f;
+  p = p * t - 1.28717512e-1f;
+  p = p * t - t;
+  const float far = __builtin_copysignf(1.0f - exp_f32(p), x);
+  float q = -5.96761703e-4f;
+  q = q * s + 4.99119423e-3f;
+  q = q * s - 2.67681349e-2f;
+  q = q * s + 1.12819925e-1f;
+  q = q * s - 3.76125336e-1f;
+  q = q * s + 1.28379166e-1f;
+  const float near = q * x + x;
+  return t > 0.927734375f ? (t > 4.0f ? __builtin_copysignf(1.0f, x) : far) : (x != x ? x : near);
+}
+
 }  // namespace
 }  // namespace paddle::tile::detail::PD_ISA

@@ -12,23 +12,20 @@ KernelTable make(void (*fill)(KernelTable&)) {
   return table;
 }
 
+// A table for a set that the processor lacks stays empty: nobody may look at it.
+struct Tables {
+  Tables() {
+    constexpr void (*kFill[])(KernelTable&) = {detail::base::fill, detail::avx2::fill, detail::avx512::fill};
+    for (int i = 0; i <= static_cast<int>(best_cpu_isa()); ++i) table[i] = new KernelTable(make(kFill[i]));
+  }
+  const KernelTable* table[kCpuIsaCount] = {};  // for the life of the process: kernels may run in exit handlers
+};
+
 }  // namespace
 
 const KernelTable& kernels() {
-  switch (cpu_isa()) {
-    case CpuIsa::kAvx512: {
-      static const KernelTable table = make(detail::avx512::fill);
-      return table;
-    }
-    case CpuIsa::kAvx2: {
-      static const KernelTable table = make(detail::avx2::fill);
-      return table;
-    }
-    default: {
-      static const KernelTable table = make(detail::base::fill);
-      return table;
-    }
-  }
+  static const Tables all;
+  return *all.table[static_cast<size_t>(cpu_isa())];
 }
 
 FnKernel find_kernel(scalar::Fn fn, Compute compute) {

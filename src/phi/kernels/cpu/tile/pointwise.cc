@@ -126,6 +126,63 @@ class Runner {
   std::span<const TileOperand> ins_, outs_;
 };
 
+// Whether the operand is dense in row-major order (1), one repeated element (0), or neither (-1).
+inline int flat_stride(const TileOperand& operand, std::span<const int64_t> shape) {
+  if (!operand.strides) return 1;
+  int64_t expected = 1;
+  bool dense = true, scalar = true;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    dense &= operand.strides[d] == expected;
+    scalar &= operand.strides[d] == 0;
+    expected *= shape[d];
+  }
+  return dense ? 1 : scalar ? 0 : -1;
+}
+
+// The common small call, without a frame: one function of dense operands and numbers, all of the compute type, on one
+// thread. Returns false, with nothing done, for any other.
+bool run_small(const scalar::Program& program, std::span<const TileOperand> ins, std::span<const ScalarParam> params,
+               std::span<const TileOperand> outs, std::span<const int64_t> shape, Compute compute) {
+  constexpr size_t kMost = 4;
+  const size_t instrs = program.instrs.size(), first = ins.size() + params.size();
+  if (instrs == 0 || outs.size() != 1 || first + instrs > kMost || program.outputs[0] != first + instrs - 1) return false;
+  int64_t size = 1;
+  for (const int64_t n : shape) size *= n;
+  const DType dtype = dtype_of(compute);
+  if (size >= kParallelWork || outs[0].dtype != dtype || flat_stride(outs[0], shape) != 1) return false;
+  const void* registers[kMost];
+  alignas(16) char numbers[kMost][16];
+  unsigned scalar = 0;  // bit r: register r is one value
+  for (size_t k = 0; k < ins.size(); ++k) {
+    const int stride = flat_stride(ins[k], shape);
+    if (stride < 0 || ins[k].dtype != dtype) return false;
+    scalar |= (stride == 0 ? 1u : 0u) << k;
+    registers[k] = ins[k].data;
+  }
+  const auto put = [&](size_t reg, const ScalarParam& value) {
+    char* const number = numbers[reg & (kMost - 1)];  // reg < kMost; the mask tells the compiler
+    write_number(compute, value, number);
+    registers[reg] = number;
+    scalar |= 1u << reg;
+  };
+  for (size_t p = 0; p < params.size(); ++p) put(ins.size() + p, params[p]);
+  for (size_t i = 0; i + 1 < instrs; ++i) {
+    if (program.instrs[i].fn != scalar::Fn::constant) return false;
+    put(first + i, ScalarParam(program.instrs[i].imm));
+  }
+  const scalar::Instr& step = program.instrs.back();
+  const FnKernel kernel = find_kernel(step.fn, compute);
+  if (!kernel) return false;
+  if (size == 0) return true;
+  const int arity = scalar::info(step.fn).arity;
+  const auto is_number = [scalar](uint8_t reg) { return (scalar >> reg) & 1u; };
+  const unsigned scalars = (is_number(step.a) | is_number(step.b) << 1 | is_number(step.c) << 2) & ((1u << arity) - 1);
+  if (size > 1 && scalars == (1u << arity) - 1) return false;
+  kernel(outs[0].data, registers[step.a], registers[step.b], registers[step.c], size > 1 ? scalars : 0, size);
+  return true;
+}
+
 bool is_identity(const scalar::Program& program, std::span<const TileOperand> ins, std::span<const TileOperand> outs) {
   return program.instrs.empty() && outs.size() == 1 && ins.size() == 1 && program.outputs[0] == 0 &&
          ins[0].dtype == outs[0].dtype;
@@ -168,6 +225,7 @@ void run_pointwise(const scalar::Program& program, std::span<const TileOperand> 
                    std::span<const TileOperand> outs, std::span<const int64_t> shape, Compute compute) {
   PD_INVARIANT(ins.size() == program.num_inputs && params.size() == program.num_params &&
                outs.size() == program.outputs.size());
+  if (run_small(program, ins, params, outs, shape, compute)) return;
   if (is_identity(program, ins, outs)) return run_copy(outs[0], ins[0], shape);
   Nest nest;
   build_nest(nest, ins, outs, shape, static_cast<int>(ins.size()));
