@@ -35,6 +35,20 @@ const char* name_of(Compute compute) {
   return kNames[static_cast<size_t>(compute)];
 }
 
+// Logical right shift fills with zeros in the operand's own width: a narrow signed operand is read as unsigned.
+DType load_dtype(const scalar::Program& program, int input, DType dtype, Compute compute) {
+  if (dtype != DType::kInt8 && dtype != DType::kInt16 && !(dtype == DType::kInt32 && compute == Compute::kI64)) return dtype;
+  for (const Instr& instr : program.instrs) {
+    if (instr.fn != Fn::shift_right_logical || instr.a != input) continue;
+    return dtype == DType::kInt8 ? DType::kUInt8 : dtype == DType::kInt16 ? DType::kUInt16 : DType::kUInt32;
+  }
+  return dtype;
+}
+
+bool all_bool(std::span<const TileOperand> ins) {
+  return !ins.empty() && std::all_of(ins.begin(), ins.end(), [](const TileOperand& in) { return in.dtype == DType::kBool; });
+}
+
 bool overlap(const TileOperand& a, const TileOperand& b) { return a.data == b.data; }
 
 }  // namespace
@@ -59,7 +73,7 @@ void Frame::place_inputs(int64_t row_pitch, const bool* constant) {
   for (int k = 0; k < program_.num_inputs; ++k) {
     const TileOperand& in = ins_[k];
     last_use_[k] = -1;
-    const ConvertKernel convert = table_.load[c][static_cast<int>(in.dtype)];
+    const ConvertKernel convert = table_.load[c][static_cast<int>(load_dtype(program_, k, in.dtype, compute_))];
     PD_INVARIANT(convert);
     if (constant[k]) {
       place_[k] = Place::kScalar;
@@ -91,7 +105,9 @@ void Frame::place_instrs() {
       write_number(compute_, ScalarParam(instr.imm), scalars_[out]);
       continue;
     }
-    const FnKernel kernel = table_.fn[static_cast<int>(compute_)][static_cast<int>(instr.fn)];
+    // A bool's complement is the other truth value, not all other bits.
+    const Fn fn = instr.fn == Fn::bitwise_not && all_bool(ins_) ? Fn::logical_not : instr.fn;
+    const FnKernel kernel = table_.fn[static_cast<int>(compute_)][static_cast<int>(fn)];
     if (!kernel) {
       fail(ErrorKind::kType, "{} is not defined for {} (in `{}`)", scalar::info(instr.fn).name, name_of(compute_),
            program_.text);
