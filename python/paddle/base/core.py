@@ -180,7 +180,9 @@ def get_custom_device_count(device_type) -> int:
 
 def set_num_threads(count) -> None:
     """Threads that one operator may use."""
-    _core.set_num_threads(int(count))
+    setter = getattr(_core, "set_num_threads", None)
+    if setter is not None:
+        setter(int(count))
 
 
 def __getattr__(name):
