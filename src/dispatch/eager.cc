@@ -102,14 +102,12 @@ void run_composition(OpCall& c) {
 
 }  // namespace
 
-void (*copy_elements)(const Tensor& dst, const Tensor& src) = nullptr;
-
 void copy_into(const Tensor& dst, const Tensor& src) {
   check(dst.shape() == src.shape() && dst.dtype() == src.dtype(), ErrorKind::kValue,
         "expected a source of shape {} and dtype {}, got {} and {}", to_string(dst.shape()), name_of(dst.dtype()),
         to_string(src.shape()), name_of(src.dtype()));
   dst->storage->bump_version();
-  copy_elements(dst, src);
+  kernels::copy_elements(dst, src);
 }
 
 void resolve_arguments(OpCall& c) {

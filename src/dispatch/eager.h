@@ -14,7 +14,6 @@ void run_kernel(OpCall& c);         // allocates what isn't there and computes
 
 // Copies all elements; same shape and dtype, any strides, any places. Counts dst's version up.
 void copy_into(const Tensor& dst, const Tensor& src);
-extern void (*copy_elements)(const Tensor& dst, const Tensor& src);  // installed by the copy kernel
 
 // Autograd's part of the default interpreter stack: installed by src/autograd at start-up; runs the call and notes a node.
 extern void (*record_call)(OpCall& c);

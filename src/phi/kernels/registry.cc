@@ -14,7 +14,7 @@ constexpr size_t kKinds = 16;
 
 struct Table {
   std::array<std::vector<RunFn>, kKinds> by_id;
-  std::array<RunFn, kKinds> fallback{};
+  std::array<RunFn, kKinds> fallback{}, pointwise{}, reduction{};
   // Registered before the operator table was known to exist (static initialisation order): resolved on the first look-up.
   std::array<std::unordered_map<std::string, RunFn>, kKinds> pending;
   bool resolved = false;
@@ -33,6 +33,11 @@ struct Table {
         by_id[k][op->id] = fn;
       }
       pending[k].clear();
+      for (const OpInfo& op : all_ops()) {
+        RunFn& fn = by_id[k][op.id];
+        if (!fn && op.combine != Combine::kNone) fn = reduction[k];
+        if (!fn && op.expr) fn = pointwise[k];
+      }
     }
     resolved = true;
   }
@@ -54,7 +59,18 @@ void register_kernel(std::string_view op, uint8_t kind, RunFn fn) {
   }
 }
 
+void set_generic(uint8_t kind, RunFn pointwise, RunFn reduction) {
+  table().pointwise[kind] = pointwise;
+  table().reduction[kind] = reduction;
+}
+
 void set_fallback(uint8_t kind, RunFn fn) { table().fallback[kind] = fn; }
+
+namespace {
+void (*copy_function)(const Tensor&, const Tensor&) = nullptr;
+}
+void copy_elements(const Tensor& dst, const Tensor& src) { copy_function(dst, src); }
+void set_copy(void (*fn)(const Tensor&, const Tensor&)) { copy_function = fn; }
 
 RunFn find_kernel(const OpInfo& op, uint8_t kind) {
   Table& t = table();

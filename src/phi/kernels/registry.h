@@ -10,11 +10,18 @@ namespace paddle::kernels {
 // `view` or `data_dependent_shape`, and optional outputs that nobody asked for: those the kernel makes itself.
 void register_kernel(std::string_view op, uint8_t device_kind, RunFn fn);
 
-// The kernel, else the kind's fallback (null: computes nothing), else null.
+// The operator's own kernel; else the kind's generic one for its class (pointwise `expr`, reduction `combine`); else the kind's
+// fallback (null: computes nothing); else null.
 RunFn find_kernel(const OpInfo& op, uint8_t device_kind);
 
+// What runs for records that define themselves by an expression: `expr` alone, or `combine`.
+void set_generic(uint8_t device_kind, RunFn pointwise, RunFn reduction);
 // What runs for every operator of a kind that has no kernel of its own.
 void set_fallback(uint8_t device_kind, RunFn fn);
+
+// Copies all elements between tensors of one shape and dtype, any strides, any places.
+void copy_elements(const Tensor& dst, const Tensor& src);
+void set_copy(void (*fn)(const Tensor& dst, const Tensor& src));
 
 struct RegisterCpu {
   RegisterCpu(std::string_view op, RunFn fn) { register_kernel(op, 0, fn); }

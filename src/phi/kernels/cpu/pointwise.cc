@@ -1,0 +1,76 @@
+// Pointwise operators on the CPU: the record's expression, run by the tile interpreter.
+#include "phi/kernels/cpu/generic.h"
+#include "phi/kernels/cpu/operand.h"
+#include "phi/kernels/registry.h"
+
+namespace paddle::kernels {
+namespace {
+
+tile::ScalarParam param_of(const Arg& a) {
+  switch (a.tag()) {
+    case Arg::Tag::kScalar: {
+      const Scalar& s = a.scalar();
+      if (s.kind() == Scalar::Kind::kComplex) return s.to_complex();
+      if (s.kind() == Scalar::Kind::kFloat) return s.to_double();
+      return s.to_int();
+    }
+    case Arg::Tag::kInt:
+      return a.i();
+    case Arg::Tag::kBool:
+      return a.b();
+    default:
+      return a.d();
+  }
+}
+
+// What to compute in. Inputs decide, unless they are integers whose result is not (sqrt of an integer).
+tile::Compute compute_of(std::span<const DType> ins, std::span<const DType> outs) {
+  bool inexact_in = false, inexact_out = false;
+  for (DType t : ins) inexact_in |= is_inexact(t);
+  for (DType t : outs) inexact_out |= is_inexact(t);
+  return ins.empty() || (inexact_out && !inexact_in) ? tile::compute_type(outs) : tile::compute_type(ins);
+}
+
+void pointwise(OpCall& c) {
+  constexpr size_t kMax = 12;
+  const scalar::Program& program = *c.op.expr;
+  PD_INVARIANT(program.num_inputs <= kMax && c.num_outs() <= kMax);
+  const Shape& shape = c.out(0).shape();
+  Sizes sizes = static_sizes(shape);
+  Operand ins[kMax], outs[kMax];
+  tile::TileOperand in_tiles[kMax], out_tiles[kMax];
+  DType in_types[kMax], out_types[kMax];
+  for (size_t i = 0; i < program.num_inputs; ++i) {
+    const Tensor& t = c.args[c.op.expr_args[i]].tensor();
+    in_tiles[i] = ins[i].broadcast(t, shape);
+    in_types[i] = t.dtype();
+  }
+  size_t n = program.outputs.size();
+  for (size_t i = 0; i < n; ++i) {
+    out_tiles[i] = outs[i].broadcast(c.out(i), shape);
+    out_types[i] = c.out(i).dtype();
+  }
+  tile::ScalarParam params[kMax];
+  for (size_t i = 0; i < program.num_params; ++i) params[i] = param_of(c.args[c.op.expr_args[program.num_inputs + i]]);
+  tile::run_pointwise(program, {in_tiles, program.num_inputs}, {params, program.num_params}, {out_tiles, n}, sizes,
+                      compute_of({in_types, program.num_inputs}, {out_types, n}));
+}
+
+void cast(OpCall& c) {
+  const Tensor& x = c.tensor(0);
+  Operand in, out;
+  Sizes sizes = static_sizes(x.shape());
+  tile::TileOperand dst = out.broadcast(c.out(0), x.shape()), src = in.broadcast(x, x.shape());
+  if (x.dtype() == c.out(0).dtype())
+    tile::run_copy(dst, src, sizes);
+  else
+    tile::run_cast(dst, src, sizes);
+}
+
+}  // namespace
+
+void cpu_pointwise(OpCall& c) { pointwise(c); }
+
+static RegisterCpu register_cast("cast", cast);
+
+}  // namespace paddle::kernels

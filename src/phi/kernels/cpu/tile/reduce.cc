@@ -1,0 +1,414 @@
+#include "phi/kernels/cpu/tile/reduce.h"
+
+#include <algorithm>
+#include <complex>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "base/parallel_for.h"
+#include "phi/kernels/cpu/tile/frame.h"
+
+namespace paddle::tile {
+namespace {
+
+constexpr int64_t kGrain = 1 << 15;      // elements that a thread must have
+constexpr int64_t kDirectChunk = 8192;   // of a row that is read in place
+constexpr int64_t kFoldRows = 256;       // rows added into one accumulator before it is folded into the next
+constexpr int64_t kParts = 32;           // pieces of a reduction with few outputs: fixed, so that results are too
+
+// Some of the dimensions, outermost first, merged where possible. Operands: the inputs, then the output.
+struct Dims {
+  int rank = 0;
+  int64_t size = 1;
+  int64_t shape[kMaxRank];
+  int64_t strides[kMaxOperands][kMaxRank];
+
+  int64_t inner() const { return rank ? shape[rank - 1] : 1; }
+  int64_t inner_stride(int operand) const { return rank ? strides[operand][rank - 1] : 0; }
+  int64_t outer() const { return inner() ? size / inner() : 0; }
+  // Offset in elements of the outer index (all dimensions but the innermost).
+  int64_t offset(int operand, int64_t index) const {
+    int64_t result = 0;
+    for (int d = rank - 2; d >= 0; --d) {
+      result += index % shape[d] * strides[operand][d];
+      index /= shape[d];
+    }
+    return result;
+  }
+};
+
+void sort_and_merge(Dims& dims, int operands, int lead) {
+  for (int i = 1; i < dims.rank; ++i) {
+    for (int d = i; d > 0 && std::llabs(dims.strides[lead][d - 1]) < std::llabs(dims.strides[lead][d]); --d) {
+      std::swap(dims.shape[d - 1], dims.shape[d]);
+      for (int o = 0; o < operands; ++o) std::swap(dims.strides[o][d - 1], dims.strides[o][d]);
+    }
+  }
+  int last = 0;
+  for (int d = 1; d < dims.rank; ++d) {
+    bool merge = true;
+    for (int o = 0; o < operands && merge; ++o) merge = dims.strides[o][last] == dims.strides[o][d] * dims.shape[d];
+    dims.shape[merge ? last : ++last] = merge ? dims.shape[last] * dims.shape[d] : dims.shape[d];
+    for (int o = 0; o < operands; ++o) dims.strides[o][last] = dims.strides[o][d];
+  }
+  if (dims.rank > 0) dims.rank = last + 1;
+}
+
+class Reduction {
+ public:
+  Reduction(Combine combine, const scalar::Program& program, std::span<const TileOperand> ins,
+            std::span<const ScalarParam> params, const TileOperand& out, std::span<const int64_t> shape, uint64_t axes,
+            Compute compute)
+      : table_(kernels()), combine_(static_cast<int>(combine)), c_(static_cast<int>(compute)), ins_(ins), out_(out),
+        program_(program), frame_(program, ins, params, {}, compute), element_(frame_.element()),
+        wide_(combine == Combine::kSum && compute == Compute::kF32), out_number_(static_cast<int>(ins.size())),
+        out_size_(static_cast<int64_t>(size_of(out.dtype))), store_(table_.store[c_][static_cast<int>(out.dtype)]) {
+    split(shape, axes);
+    if (!table_.reduce[c_][combine_]) fail(ErrorKind::kType, "complex numbers have no order: min and max are not defined");
+    set_identity(combine, compute);
+  }
+
+  void run() {
+    if (kept_.size == 0) return;
+    if (reduced_.size == 0) return fill_identity();
+    if (rows_are_reduced()) run_rows();
+    else run_columns();
+  }
+
+ private:
+  // Of the lead's strides, which group holds the smallest: along it memory is read in order.
+  bool rows_are_reduced() const {
+    if (kept_.rank == 0) return true;
+    if (reduced_.rank == 0) return false;
+    return std::llabs(reduced_.inner_stride(lead_)) <= std::llabs(kept_.inner_stride(lead_));
+  }
+
+  void split(std::span<const int64_t> shape, uint64_t axes);
+  void set_identity(Combine combine, Compute compute);
+  void fill_identity();
+  void bind(const Dims& rows, const Dims& cols, int64_t row_pitch);
+  void run_rows();
+  void run_columns();
+  void reduce_unit(TileState& state, int64_t output, int64_t first_chunk, int64_t last_chunk, int64_t chunk, int64_t rows,
+                   char* totals) const;
+  void fold_unit(TileState& state, int64_t outer, int64_t col, int64_t cols, int64_t first, int64_t last, char* acc) const;
+
+  void locate(char** pointers, const Dims& a, int64_t ia, int64_t ja, const Dims& b, int64_t ib, int64_t jb) const {
+    for (size_t k = 0; k < ins_.size(); ++k) {
+      const int o = static_cast<int>(k);
+      const int64_t at = a.offset(o, ia) + ja * a.inner_stride(o) + b.offset(o, ib) + jb * b.inner_stride(o);
+      pointers[k] = static_cast<char*>(ins_[k].data) + at * static_cast<int64_t>(size_of(ins_[k].dtype));
+    }
+  }
+  // total = combine(total, value); a total takes 16 bytes and is a double for float32 sums.
+  void add(char* total, const void* value) const {
+    if (wide_) *reinterpret_cast<double*>(total) += *static_cast<const float*>(value);
+    else table_.fold_rows[c_][combine_](total, value, 0, 1, 1);
+  }
+  void add_total(char* total, const char* other) const {
+    if (wide_) *reinterpret_cast<double*>(total) += *reinterpret_cast<const double*>(other);
+    else table_.fold_rows[c_][combine_](total, other, 0, 1, 1);
+  }
+  void clear(char* total) const {
+    if (wide_) *reinterpret_cast<double*>(total) = 0;
+    else std::memcpy(total, identity_, 16);
+  }
+  void finish(int64_t output, char* total) const {
+    if (wide_) *reinterpret_cast<float*>(total) = static_cast<float>(*reinterpret_cast<double*>(total));
+    const int64_t inner = kept_.inner();
+    store_(out_at(output / inner, output % inner), 1, total, 1, 1);
+  }
+  char* out_at(int64_t outer, int64_t inner) const {
+    return static_cast<char*>(out_.data) +
+           (kept_.offset(out_number_, outer) + inner * kept_.inner_stride(out_number_)) * out_size_;
+  }
+
+  const KernelTable& table_;
+  int combine_, c_;
+  std::span<const TileOperand> ins_;
+  const TileOperand& out_;
+  const scalar::Program& program_;
+  Frame frame_;
+  int64_t element_;
+  bool wide_;
+  int out_number_, lead_ = 0;
+  int64_t out_size_;
+  ConvertKernel store_;
+  Dims kept_, reduced_;
+  alignas(16) char identity_[16];
+};
+
+void Reduction::split(std::span<const int64_t> shape, uint64_t axes) {
+  const int rank = static_cast<int>(shape.size());
+  int64_t dense_in[kMaxRank], dense_out[kMaxRank], step_in = 1, step_out = 1;
+  for (int d = rank - 1; d >= 0; --d) {
+    dense_in[d] = step_in;
+    dense_out[d] = step_out;
+    step_in *= shape[d];
+    if (!(axes >> d & 1)) step_out *= shape[d];
+  }
+  int most = -1;
+  for (size_t k = 0; k < ins_.size(); ++k) {
+    int moving = 0;
+    for (int d = 0; d < rank; ++d) moving += shape[d] != 1 && (!ins_[k].strides || ins_[k].strides[d] != 0);
+    if (moving > most) most = moving, lead_ = static_cast<int>(k);
+  }
+  for (int d = 0; d < rank; ++d) {
+    const bool is_reduced = axes >> d & 1;
+    Dims& dims = is_reduced ? reduced_ : kept_;
+    dims.size *= shape[d];
+    if (shape[d] == 1) continue;
+    for (size_t k = 0; k < ins_.size(); ++k) {
+      dims.strides[k][dims.rank] = ins_[k].strides ? ins_[k].strides[d] : dense_in[d];
+    }
+    dims.strides[out_number_][dims.rank] = is_reduced ? 0 : out_.strides ? out_.strides[d] : dense_out[d];
+    dims.shape[dims.rank++] = shape[d];
+  }
+  sort_and_merge(kept_, out_number_ + 1, lead_);
+  sort_and_merge(reduced_, out_number_ + 1, lead_);
+}
+
+void Reduction::set_identity(Combine combine, Compute compute) {
+  std::memset(identity_, 0, sizeof identity_);
+  switch (combine) {
+    case Combine::kSum: case Combine::kAny: return write_number(compute, ScalarParam(0), identity_);
+    case Combine::kProd: case Combine::kAll: return write_number(compute, ScalarParam(1), identity_);
+    default: break;
+  }
+  const bool largest = combine == Combine::kMax;
+  switch (compute) {
+    case Compute::kI32: {
+      const int32_t v = largest ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int32_t>::max();
+      std::memcpy(identity_, &v, sizeof v);
+      return;
+    }
+    case Compute::kI64: return write_number(compute, ScalarParam(largest ? INT64_MIN : INT64_MAX), identity_);
+    case Compute::kU64: return write_number(compute, ScalarParam(int64_t{largest ? 0 : -1}), identity_);
+    default: {
+      const double infinity = std::numeric_limits<double>::infinity();
+      return write_number(compute, ScalarParam(largest ? -infinity : infinity), identity_);
+    }
+  }
+}
+
+void Reduction::fill_identity() {
+  if (combine_ == static_cast<int>(Combine::kMin) || combine_ == static_cast<int>(Combine::kMax)) {
+    fail(ErrorKind::kValue, "min and max of no elements are not defined: a reduced dimension has size 0");
+  }
+  for (int64_t k = 0; k < kept_.outer(); ++k) store_(out_at(k, 0), kept_.inner_stride(out_number_), identity_, 0, kept_.inner());
+}
+
+void Reduction::bind(const Dims& rows, const Dims& cols, int64_t row_pitch) {
+  bool constant[kMaxOperands];
+  for (size_t k = 0; k < ins_.size(); ++k) {
+    const int o = static_cast<int>(k);
+    frame_.set_strides(o, rows.inner_stride(o), cols.inner_stride(o));
+    constant[k] = true;
+    for (const Dims* dims : {&kept_, &reduced_}) {
+      for (int d = 0; d < dims->rank; ++d) constant[k] &= dims->strides[o][d] == 0;
+    }
+  }
+  frame_.bind(row_pitch, constant);
+}
+
+// -- the reduced dimension is innermost: each output is the reduction of rows
+
+// Adds chunks [first, last) of `rows` outputs, from number `output` on, to totals. A chunk is a piece of the innermost
+// reduced dimension, numbered through all reduced dimensions.
+void Reduction::reduce_unit(TileState& state, int64_t output, int64_t first, int64_t last, int64_t chunk, int64_t rows,
+                            char* totals) const {
+  const int64_t length = reduced_.inner(), chunks = (length + chunk - 1) / chunk;
+  const ReduceKernel reduce = table_.reduce[c_][combine_];
+  char* pointers[kMaxOperands];
+  alignas(16) char partial[16];
+  for (int64_t k = first; k < last; ++k) {
+    const int64_t start = k % chunks * chunk, cols = std::min(chunk, length - start);
+    const int64_t inner = kept_.inner();
+    locate(pointers, kept_, output / inner, output % inner, reduced_, k / chunks, start);
+    state.run(pointers, rows, cols);
+    bool scalar;
+    const char* values = static_cast<const char*>(state.value(program_.outputs[0], scalar));
+    if (scalar) {  // the same number throughout
+      alignas(64) char repeated[kTileBytes];
+      table_.load[c_][static_cast<int>(dtype_of(static_cast<Compute>(c_)))](repeated, 1, values, 0, std::min(cols, kTileBytes / element_));
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t done = 0; done < cols; done += kTileBytes / element_) {
+          reduce(partial, repeated, std::min(cols - done, kTileBytes / element_));
+          add(totals + 16 * r, partial);
+        }
+      }
+      continue;
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      reduce(partial, values + r * cols * element_, cols);
+      add(totals + 16 * r, partial);
+    }
+  }
+}
+
+void Reduction::run_rows() {
+  const int64_t length = reduced_.inner(), tile = frame_.tile_elements(), outputs = kept_.size;
+  // Read in place if the row is what is reduced; several short rows share a tile otherwise.
+  bool in_place = program_.instrs.empty() && program_.outputs[0] < program_.num_inputs;
+  if (in_place) {
+    const int o = program_.outputs[0];
+    in_place = ins_[o].dtype == dtype_of(static_cast<Compute>(c_)) && reduced_.inner_stride(o) == 1;
+  }
+  const int64_t chunk = std::min(length, in_place ? kDirectChunk : tile);
+  const int64_t rows = in_place || length > tile / 2 ? 1 : std::min(kept_.inner(), tile / length);
+  const int64_t chunks = reduced_.outer() * ((length + chunk - 1) / chunk);
+  bind(kept_, reduced_, rows > 1 ? length : 0);
+
+  const int64_t parts = outputs * 4 < kParts * rows ? std::clamp<int64_t>(chunks, 1, kParts) : 1;
+  const int64_t bands_per_outer = (kept_.inner() + rows - 1) / rows, bands = kept_.outer() * bands_per_outer;
+  std::vector<char> partials(parts > 1 ? outputs * parts * 16 : 0);
+  const int64_t unit = rows * reduced_.size / parts * frame_.work();
+  const auto units = [&](int64_t first, int64_t last) {
+    alignas(64) char stack[16 * kTileBytes];
+    std::unique_ptr<char[]> heap(frame_.slots() > 16 ? new char[frame_.slots() * kTileBytes] : nullptr);
+    TileState state(frame_, heap ? heap.get() : stack);
+    std::vector<char> band_totals(parts > 1 ? 0 : rows * 16);
+    for (int64_t u = first; u < last; ++u) {
+      const int64_t band = u / parts, part = u % parts;
+      const int64_t start = band / bands_per_outer * kept_.inner() + band % bands_per_outer * rows;
+      const int64_t count = std::min(rows, kept_.inner() - band % bands_per_outer * rows);
+      if (parts > 1) {  // rows == 1 or not, totals of one part stand together
+        std::vector<char> totals(count * 16);
+        for (int64_t r = 0; r < count; ++r) clear(&totals[16 * r]);
+        reduce_unit(state, start, chunks * part / parts, chunks * (part + 1) / parts, chunk, count, totals.data());
+        for (int64_t r = 0; r < count; ++r) std::memcpy(&partials[((start + r) * parts + part) * 16], &totals[16 * r], 16);
+        continue;
+      }
+      char* totals = band_totals.data();
+      for (int64_t r = 0; r < count; ++r) clear(totals + 16 * r);
+      reduce_unit(state, start, 0, chunks, chunk, count, totals);
+      for (int64_t r = 0; r < count; ++r) finish(start + r, totals + 16 * r);
+    }
+  };
+  parallel_for(0, bands * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(unit, 1)), units);
+  if (parts == 1) return;
+  for (int64_t k = 0; k < outputs; ++k) {
+    char* total = &partials[k * parts * 16];
+    for (int64_t part = 1; part < parts; ++part) add_total(total, total + 16 * part);
+    finish(k, total);
+  }
+}
+
+// -- a kept dimension is innermost: rows are folded into an accumulator row
+
+// acc[0, cols) = combination of rows [first, last) (numbered through all reduced dimensions), columns from `col` on.
+void Reduction::fold_unit(TileState& state, int64_t outer, int64_t col, int64_t cols, int64_t first, int64_t last,
+                          char* acc) const {
+  const FoldRowsKernel fold = table_.fold_rows[c_][combine_];
+  const ConvertKernel copy = table_.load[c_][static_cast<int>(dtype_of(static_cast<Compute>(c_)))];
+  const int64_t tile = frame_.tile_elements(), inner = reduced_.inner();
+  // Narrow rows that lie side by side are folded as wide ones; the parts of the wide row are folded at the end.
+  const int64_t wide = cols * 8 <= tile ? tile / cols / 2 : 1;
+  alignas(64) char near[kTileBytes];
+  copy(acc, 1, identity_, 0, cols);
+  copy(near, 1, identity_, 0, cols * wide);
+  char* pointers[kMaxOperands];
+  int64_t pending = 0;
+  const auto flush = [&] {
+    fold(acc, near, cols, wide, cols);
+    copy(near, 1, identity_, 0, cols * wide);
+    pending = 0;
+  };
+  for (int64_t row = first; row < last;) {
+    const int64_t at = row % inner;
+    // A whole run of rows where they are read in place; else as many as a tile holds.
+    const int64_t most = frame_.slots() == 0 ? kFoldRows * wide : std::max<int64_t>(1, tile / cols);
+    const int64_t rows = std::min({last - row, inner - at, most});
+    locate(pointers, kept_, outer, col, reduced_, row / inner, at);
+    bool scalar;
+    const char* values;
+    int64_t pitch = cols;
+    if (frame_.slots() == 0) {
+      state.run(pointers, 1, cols);
+      values = static_cast<const char*>(state.value(program_.outputs[0], scalar));
+      pitch = scalar ? 0 : reduced_.inner_stride(program_.outputs[0]);
+    } else {
+      state.run(pointers, rows, cols);
+      values = static_cast<const char*>(state.value(program_.outputs[0], scalar));
+    }
+    alignas(64) char repeated[kTileBytes];
+    if (scalar) {
+      copy(repeated, 1, values, 0, cols);
+      values = repeated;
+      pitch = 0;
+    }
+    if (wide > 1 && pitch == cols) {
+      const int64_t groups = rows / wide;
+      fold(near, values, cols * wide, groups, cols * wide);
+      fold(near, values + groups * wide * cols * element_, cols, rows - groups * wide, cols);
+      pending += groups + 1;
+    } else {
+      fold(near, values, pitch, rows, cols);
+      pending += rows;
+    }
+    if (pending >= kFoldRows) flush();
+    row += rows;
+  }
+  if (pending) flush();
+}
+
+void Reduction::run_columns() {
+  const int64_t width = kept_.inner(), tile = frame_.tile_elements();
+  // bind decides whether anything must be loaded into tiles; if so a tile holds several rows of fewer columns.
+  int64_t tile_cols = std::min(width, tile);
+  bool in_place = program_.instrs.empty() && program_.outputs[0] < program_.num_inputs;
+  if (in_place) {
+    const int o = program_.outputs[0];
+    in_place = ins_[o].dtype == dtype_of(static_cast<Compute>(c_)) && kept_.inner_stride(o) == 1;
+  }
+  if (!in_place) tile_cols = std::min<int64_t>(width, std::max<int64_t>(tile / 4, 1));
+  const bool whole = tile_cols == width;
+  bind(reduced_, kept_, in_place ? 0 : whole ? width : -1);
+
+  const int64_t col_tiles = (width + tile_cols - 1) / tile_cols, blocks = kept_.outer() * col_tiles, rows = reduced_.size;
+  const int64_t parts = blocks * 2 < kParts ? std::clamp<int64_t>(rows / 64, 1, kParts / std::min<int64_t>(blocks, kParts)) : 1;
+  std::vector<char> partials(parts > 1 ? blocks * parts * kTileBytes : 0);
+  const auto finish_block = [&](int64_t block, const char* acc) {
+    const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
+    store_(out_at(block / col_tiles, col), kept_.inner_stride(out_number_), acc, 1, cols);
+  };
+  const int64_t unit = tile_cols * rows / parts * frame_.work();
+  parallel_for(0, blocks * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(unit, 1)), [&](int64_t first, int64_t last) {
+    alignas(64) char stack[16 * kTileBytes];
+    alignas(64) char acc[kTileBytes];
+    std::unique_ptr<char[]> heap(frame_.slots() > 16 ? new char[frame_.slots() * kTileBytes] : nullptr);
+    TileState state(frame_, heap ? heap.get() : stack);
+    for (int64_t u = first; u < last; ++u) {
+      const int64_t block = u / parts, part = u % parts;
+      const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
+      char* target = parts > 1 ? &partials[u * kTileBytes] : acc;
+      fold_unit(state, block / col_tiles, col, cols, rows * part / parts, rows * (part + 1) / parts, target);
+      if (parts == 1) finish_block(block, acc);
+    }
+  });
+  for (int64_t block = 0; parts > 1 && block < blocks; ++block) {
+    const int64_t cols = std::min(tile_cols, width - block % col_tiles * tile_cols);
+    char* acc = &partials[block * parts * kTileBytes];
+    table_.fold_rows[c_][combine_](acc, acc + kTileBytes, kTileBytes / element_, parts - 1, cols);
+    finish_block(block, acc);
+  }
+}
+
+}  // namespace
+
+void run_reduce(Combine combine, const scalar::Program* pre, std::span<const TileOperand> ins,
+                std::span<const ScalarParam> params, const TileOperand& out, std::span<const int64_t> shape, uint64_t axes,
+                Compute compute) {
+  static constexpr uint8_t kOutputs[] = {0};
+  static constexpr scalar::Program kIdentity{"x", {}, 1, 0, kOutputs};
+  const scalar::Program& program = pre ? *pre : kIdentity;
+  PD_INVARIANT(ins.size() == program.num_inputs && params.size() == program.num_params && program.outputs.size() == 1);
+  PD_INVARIANT(!ins.empty() && ins.size() < static_cast<size_t>(kMaxOperands) && shape.size() <= static_cast<size_t>(kMaxRank));
+  Reduction(combine, program, ins, params, out, shape, axes, compute).run();
+}
+
+}  // namespace paddle::tile
