@@ -500,3 +500,34 @@ mode = ["train"]
 
 def state_key(): return mode[0]
 def get_default_dtype(): return "float32"
+
+
+def to_tensor(array): return Tensor(array)
+def as_dtype(d): return DType(np.dtype(d if isinstance(d, str) else str(d)).name)
+
+
+class Layer:
+    """As much of nn.Layer as the tests need."""
+
+    def __init__(self):
+        self.training = True
+        self._hooks = []
+
+    def __call__(self, *args, **kwargs):
+        out = self.forward(*args, **kwargs)
+        for hook in self._hooks:
+            out = hook(self, args, out)
+        return out
+
+    def train(self): self._mode(True)
+    def eval(self): self._mode(False)
+
+    def _mode(self, on):
+        self.training = on
+        for v in list(self.__dict__.values()):
+            for c in v if isinstance(v, list) else [v]:
+                if isinstance(c, Layer):
+                    c._mode(on)
+
+    def add_parameter(self, name, p): setattr(self, name, p)
+    register_buffer = add_parameter

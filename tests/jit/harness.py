@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fake_core as fc
 import numpy as np
-
 from paddle.jit import _trace_api as api
 from paddle.jit.dy2static.convert import convert_call
 from paddle.jit.structure import flatten, map_leaves, unflatten

@@ -299,8 +299,7 @@ def test_for_with_return_and_else():
         for i in range(3):
             if x[i] > 1:
                 return x * i
-        else:
-            x = x + 10
+        x = x + 10
         return x
 
     check(f, (f32(0, 0, 2),), (f32(0, 0, 0),), (f32(2, 0, 0),))

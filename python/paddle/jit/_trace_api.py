@@ -24,12 +24,18 @@ delegate to ``_core``, a namespace that offers
 * ``constant(value, shape, dtype)``, ``cast(x, dtype)``, ``logical_and/or/not``, ``assert_(cond, message, data)``, ``print_(args)``.
 * ``array_create(dtype, items)``, ``array_write(a, i, v)``, ``array_read(a, i)``, ``array_length(a)``, ``array_pop(a, i)`` (returns
   array and item), ``array_stack(a, axis)``, ``array_concat(a, axis)``; their class is ``Array``. Arrays are values: writing returns the new array.
+* ``signature(leaves) -> (key, tensors)``: the tensors among the leaves of a call's arguments, and a hashable key of everything about
+  them that a program depends on (dtype, shape, stop_gradient)
+  with the other leaves' types and values. NumPy arrays
+  among the leaves are replaced by tensors. ``to_tensor(array)``.
 * ``state_key() -> hashable``: grad mode, AMP, default dtype, device, flags. ``save(...)``/``load(...)``: program files.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+import numpy as np
 
 _core: Any = None
 
@@ -165,6 +171,50 @@ def dtype_name(dtype) -> str:
 
 def default_dtype() -> str:
     return dtype_name(core().get_default_dtype())
+
+
+def signature(leaves: list) -> tuple:
+    """See the module's docstring. The core does this in C++; the Python form is the definition."""
+    fast = getattr(core(), "signature", None)
+    return fast(leaves) if fast is not None else python_signature(leaves)
+
+
+def python_signature(leaves: list) -> tuple:
+    key, tensors = [], []
+    for i, v in enumerate(leaves):
+        if isinstance(v, np.ndarray):
+            v = leaves[i] = to_tensor(v)
+        if is_tensor(v):
+            tensors.append(v)
+            key.append((v.dtype, tuple(v.shape), v.stop_gradient))
+        elif type(v) is float:
+            key.append((float, v.hex()))  # 0.0 and -0.0 are equal and yet differ
+        else:
+            try:
+                hash(v)
+                key.append((type(v), v))
+            except TypeError:
+                key.append((type(v), id(v)))
+    return tuple(key), tensors
+
+
+def to_tensor(array):
+    return core().to_tensor(array)
+
+
+def as_dtype(dtype):
+    """A dtype object from a dtype object, a name or a NumPy dtype."""
+    return core().as_dtype(dtype)
+
+
+def layer_class() -> type:
+    """``paddle.nn.Layer``."""
+    own = getattr(core(), "Layer", None)
+    if own is not None:
+        return own
+    from paddle.nn.layer.layers import Layer
+
+    return Layer
 
 
 def state_key():

@@ -112,6 +112,14 @@ class _Joined:
         return api.array_concat(self.array, axis)
 
 
+class GrownList:
+    """Stands in a program's output structure for a list of traced length: running gives an ordinary list."""
+
+    @staticmethod
+    def __jst_unflatten__(arrays, structure):
+        return [unflatten(structure, item) for item in zip(*arrays)]
+
+
 def join(items: TracedList, how: str, axis: int):
     """``paddle.stack`` or ``paddle.concat`` of a list of traced length."""
     joined = items._single()

@@ -108,7 +108,9 @@ def _runs_as_is(obj: Any) -> bool:
         return is_library_module(obj.__module__)
     if isinstance(obj, types.FunctionType):
         return _is_library_function(obj)
-    return isinstance(obj, types.BuiltinFunctionType) and is_library_module(getattr(obj, "__module__", None))
+    if isinstance(obj, types.BuiltinFunctionType):
+        return True  # compiled: there is nothing to convert
+    return (type(obj).__module__ or "").split(".")[0] == "numpy"
 
 
 def convert_call(fn: Any) -> Any:

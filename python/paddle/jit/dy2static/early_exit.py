@@ -16,6 +16,7 @@ _LOOPS = (ast.While, ast.For)
 _PYTHON_TESTS = frozenset(["isinstance", "issubclass", "hasattr", "callable"])
 RETURN_VALUE = "_jst_return_value"
 RETURN_FLAG = "_jst_returned"
+EXIT_FLAGS = (RETURN_FLAG, "_jst_broke_", "_jst_skipped_")
 
 
 class CannotLower(Exception):

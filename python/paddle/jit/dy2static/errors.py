@@ -66,9 +66,7 @@ class Unusable:
     __hash__ = object.__hash__
 
 
-_DUNDERS = """getattribute getattr setattr delattr call bool len iter next contains getitem setitem delitem index int float complex
-add radd iadd sub rsub isub mul rmul imul matmul rmatmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos abs invert
-and rand or ror xor rxor lshift rshift lt le gt ge eq ne enter exit str format array""".split()
+_DUNDERS = ["getattribute", "getattr", "setattr", "delattr", "call", "bool", "len", "iter", "next", "contains", "getitem", "setitem", "delitem", "index", "int", "float", "complex", "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "matmul", "rmatmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "neg", "pos", "abs", "invert", "and", "rand", "or", "ror", "xor", "rxor", "lshift", "rshift", "lt", "le", "gt", "ge", "eq", "ne", "enter", "exit", "str", "format", "array"]
 for _name in _DUNDERS:
     setattr(Unusable, f"__{_name}__", _refuse)
 

@@ -12,7 +12,7 @@ from typing import Any
 from .. import _trace_api as api
 from ..structure import LEAF, flatten, leaf_paths, unflatten
 from .containers import TracedList
-from .early_exit import RETURN_VALUE
+from .early_exit import EXIT_FLAGS, RETURN_VALUE
 from .errors import (
     Dy2StaticNameError,
     Dy2StaticTypeError,
@@ -288,11 +288,18 @@ class _Merge:
         self.where = where
         self.regions = (region_true, region_false)
         self.outs: tuple[list, list] = ([], [])
+        self.exits = (False, False)  # the branch leaves by break, continue or return (or may)
+
+    def note_exits(self, slots, *sides) -> None:
+        """Read the flags of early exits: what a branch that exits leaves undefined is only read where the flag is unset."""
+        flags = [i for i, s in enumerate(slots) if s.name.startswith(EXIT_FLAGS)]
+        self.exits = tuple(any(v[i] is True or api.is_tensor(v[i]) for i in flags) for v in sides)
 
     def value(self, name: str, a, b) -> Callable[[list], Any]:
         """A function that picks the merged value out of the operator's results."""
         if a is b:
             return lambda results: a
+        a, b = (MISSING if gone and is_unusable(v) else v for v, gone in zip((a, b), self.exits))
         if is_unusable(a) or is_unusable(b):
             bad = a if is_unusable(a) else b
             return lambda results: bad
@@ -309,6 +316,8 @@ class _Merge:
             return self._lists(name, a, b)
         if type(a) is type(b) and _same(a, b):
             return lambda results: a
+        if self.exits[0] != self.exits[1]:
+            return self._one_sided(name, *(MISSING if gone else v for v, gone in zip((a, b), self.exits)))
         return self._unusable(name, Dy2StaticTypeError, f"is {describe(a)} if the condition holds and {describe(b)} if not")
 
     def _unusable(self, name, error, text):
@@ -317,7 +326,7 @@ class _Merge:
         return lambda results: bad
 
     def _one_sided(self, name, a, b):
-        if name != RETURN_VALUE:
+        if name != RETURN_VALUE and not self.exits[0 if a is MISSING else 1]:
             branch = "true" if b is MISSING else "false"
             return self._unusable(name, Dy2StaticNameError, f"is only given a value when the condition is {branch}")
         # The flag beside it says whether the value counts: the other branch yields zeros.
@@ -422,6 +431,7 @@ def trace_if(pred, then, orelse, slots: list, unread: Sequence = (), raises=(Fal
                 scratch.restore()
         regions.append(region)
     merge = _Merge(where, *regions)
+    merge.note_exits(slots, *after)
     seen = before.seen()
     pickers = []
     for slot, a, b, old in zip(slots, *after, seen):

@@ -136,6 +136,12 @@ def _both(a, go_on):
     return b if a else False
 
 
+def will_set(owner, attribute: str) -> None:
+    """``owner.attribute`` is about to be assigned."""
+    if state.recorder is not None:
+        state.recorder.attribute(owner, attribute)
+
+
 # ---- expressions --------------------------------------------------------------------------------------------------
 
 

@@ -162,6 +162,18 @@ class Transformer(ast.NodeTransformer):
         s.body, s.orelse = self.block(s.body), self.block(s.orelse)
         return s
 
+    def _assignment(self, s):
+        """Attributes that are about to be assigned are announced: their tensors become results of the program."""
+        targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+        notes = []
+        for t in [n for target in targets for n in ast.walk(target)]:
+            if isinstance(t, ast.Attribute) and isinstance(t.ctx, ast.Store) and analysis.dotted(t.value):
+                owner = copy.deepcopy(t.value)
+                notes.append(self._call_statement("will_set", [owner, ast.Constant(t.attr)], s))
+        return [*notes, self.generic_visit(s)] if notes else self.generic_visit(s)
+
+    visit_Assign = visit_AugAssign = visit_AnnAssign = _assignment
+
     def visit_Assert(self, s: ast.Assert):
         args = [self.test(s.test)]
         if s.msg is not None:

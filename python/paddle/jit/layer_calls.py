@@ -1,0 +1,59 @@
+"""While a trace runs, calling a Layer runs the transformed form of its ``forward``.
+
+Containers of the library (Sequential, LayerList users, Transformer blocks) call their sublayers from code that isn't transformed.
+So the call itself looks: for the time of a trace ``Layer.__call__`` puts the transformed ``forward`` on the instance, calls
+on, and takes it away. Hooks keep working since the original ``__call__`` runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+from . import _trace_api as api
+from ._state import state
+from .dy2static.convert import convert_call, is_library_module
+
+_lock = threading.Lock()
+_users = 0
+_original = None
+
+
+@contextlib.contextmanager
+def converted():
+    global _users, _original
+    layer = api.layer_class()
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _original = layer.__call__
+            layer.__call__ = _call
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                layer.__call__ = _original
+
+
+def _call(self, *inputs, **kwargs):
+    if state.recorder is None:  # another thread's eager call
+        return _original(self, *inputs, **kwargs)
+    state.recorder.layer(self)
+    forward = self.forward
+    if is_library_module(type(self).__module__) and "forward" not in self.__dict__:
+        return _original(self, *inputs, **kwargs)
+    run = convert_call(forward)
+    if run is forward:
+        return _original(self, *inputs, **kwargs)
+    space = self.__dict__
+    had = space.get("forward")
+    space["forward"] = run
+    try:
+        return _original(self, *inputs, **kwargs)
+    finally:
+        if had is None:
+            space.pop("forward", None)
+        else:
+            space["forward"] = had

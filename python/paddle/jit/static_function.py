@@ -1,0 +1,635 @@
+"""StaticFunction: a Python function that runs as a cached, compiled program."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import time
+import traceback
+import types
+import weakref
+from typing import Any
+
+from . import _trace_api as api
+from . import layer_calls
+from ._state import state, switches
+from .cache import Family, ProgramCache
+from .dy2static import convert
+from .dy2static.containers import GrownList, TracedList
+from .dy2static.errors import Dy2StaticError, is_unusable, raise_unusable, trim_traceback
+from .guards import AttributeWrite, GuardSet, Recorder
+from .report import Event, Report
+from .structure import LEAF, flatten, leaf_paths, unflatten
+
+_EAGER = object()
+_HOLE = object()
+
+
+class _NewState(Exception):
+    """The trace found attributes that carry tensors from call to call: they must be inputs."""
+
+
+class ConcreteProgram:
+    """One traced program of a static function, with guards and the structure of its results."""
+
+    def __init__(self, function, program, runner, guards: GuardSet, specs, recorder: Recorder) -> None:
+        self.function = function
+        self.main_program = program
+        self.startup_program = None
+        self.runner = runner
+        self.guards = guards
+        self.specs = specs
+        self.functions = recorder.functions
+        self.out_structure: Any = LEAF
+        self.template: list = []  # static results, _HOLE where the program's outputs go
+        self.sizes: list[int] = []  # holes that are Python ints
+        self.writes: list[tuple[AttributeWrite, Any, list]] = []  # attribute, structure, template
+        self._only = False
+
+    @property
+    def inputs(self) -> list:
+        return list(getattr(self.main_program, "inputs", self.specs))
+
+    @property
+    def outputs(self) -> list:
+        return list(getattr(self.main_program, "outputs", []))
+
+    @property
+    def parameters(self) -> list:
+        return list(getattr(self.main_program, "parameters", []))
+
+    def set_results(self, structure, template, sizes, writes) -> None:
+        self.out_structure, self.template, self.sizes, self.writes = structure, template, sizes, writes
+        self._only = structure == LEAF and template == [_HOLE] and not sizes and not writes
+
+    def run(self, tensors: list) -> Any:
+        outs = self.runner(*tensors)
+        if self._only:
+            return outs[0]
+        it = iter(outs)
+        leaves = [next(it) if v is _HOLE else v for v in self.template]
+        for i in self.sizes:
+            leaves[i] = int(leaves[i])
+        for write, structure, template in self.writes:
+            value = unflatten(structure, [next(it) if v is _HOLE else v for v in template])
+            if write.owner is not None:
+                setattr(write.owner, write.name, value)
+        return unflatten(self.out_structure, leaves)
+
+
+class StaticFunction:
+    """The result of ``paddle.jit.to_static``: called like the function it was made from.
+
+    Args:
+        function: a Python function, or a method's function (then bound through ``instance`` or by attribute look-up).
+        input_spec: InputSpecs for the leading arguments; None sizes in them are symbolic from the first call.
+        build_strategy, backend: how programs are compiled.
+        full_graph: a place that can't be captured is an error. Otherwise such calls run eagerly and the report says so.
+    """
+
+    def __init__(
+        self, function, input_spec=None, build_strategy=None, backend=None, full_graph=None, property=False, instance=None
+    ) -> None:
+        if inspect.ismethod(function):
+            instance, function = function.__self__, function.__func__
+        self._function = function
+        self._instance = instance
+        if input_spec is not None and not isinstance(input_spec, (list, tuple)):
+            raise TypeError(
+                f"The type(input_spec) should be one of (tuple, list), but received {type(input_spec).__name__}."
+            )
+        self._input_spec = list(input_spec) if input_spec is not None else None
+        self._build_strategy, self._backend = build_strategy, backend
+        self._full_graph = (input_spec is not None) if full_graph is None else bool(full_graph)
+        self._property = property
+        self._training = True
+        self._cache = ProgramCache()
+        self._exact = self._cache.exact
+        self._state: list[tuple[Any, str]] = []  # attributes that are inputs: (weak owner, name)
+        self._events: list[Event] = []
+        self._calls = 0
+        self._last: ConcreteProgram | None = None
+        self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._plain = True  # False: replaced by enable_to_static or rollback
+        functools.update_wrapper(self, function)
+        self.__dict__.pop(convert._CONVERTED, None)
+        self._parameters = _positional_names(function, bound=instance is not None)
+
+    # ---- binding ------------------------------------------------------------------------------------------------
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        if self._property:
+            return self._bind(instance)()
+        return self._bind(instance)
+
+    def _bind(self, instance) -> StaticFunction:
+        try:
+            known = self._bound.get(instance)
+        except TypeError:
+            return self._clone(instance)
+        if known is None:
+            known = self._bound[instance] = self._clone(instance)
+        return known
+
+    def _clone(self, instance) -> StaticFunction:
+        return type(self)(
+            self._function,
+            self._input_spec,
+            self._build_strategy,
+            self._backend,
+            self._full_graph,
+            self._property,
+            # The instance's dictionary of bound functions must not keep the instance alive.
+            _weak(instance),
+        )
+
+    def _owner(self):
+        instance = self._instance
+        return instance() if type(instance) is weakref.ref else instance
+
+    @property
+    def dygraph_function(self):
+        """The function as it was before ``to_static``, bound to its instance."""
+        owner = self._owner()
+        return self._function if owner is None else types.MethodType(self._function, owner)
+
+    @property
+    def class_instance(self):
+        return self._owner()
+
+    @property
+    def is_property(self) -> bool:
+        return self._property
+
+    def __jst_inline__(self):
+        """What transformed code calls: the function becomes part of the program that is being traced."""
+        return convert.convert_call(self.dygraph_function)
+
+    # ---- calling ------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args, **kwargs):
+        if not switches.enabled:
+            return self.dygraph_function(*args, **kwargs)
+        if api.tracing():
+            return self.__jst_inline__()(*args, **kwargs)
+        self._calls += 1
+        if kwargs or len(args) != len(self._parameters):
+            args, kwargs = self._canonical(args, kwargs)
+        leaves: list = []
+        structure = flatten((args, kwargs), leaves)
+        for owner, name in self._state:
+            structure = (structure, flatten(getattr(owner(), name, None), leaves))
+        parts, tensors = api.signature(leaves)
+        key = (structure, parts, api.state_key(), self._training)
+        entries = self._exact.get(key)
+        if entries is not None:
+            for entry in entries:
+                if entry is _EAGER:
+                    return self.dygraph_function(*args, **kwargs)
+                if entry.guards.hold():
+                    return entry.run(tensors)
+        return self._miss(key, args, kwargs, leaves, structure, tensors)
+
+    def _canonical(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        """One form for all spellings of a call: parameters by position, defaults filled in, the rest by name."""
+        names, defaults = self._parameters, _defaults(self._function)
+        if len(args) < len(names) and names:
+            filled = list(args)
+            rest = dict(kwargs)
+            for name in names[len(args) :]:
+                if name in rest:
+                    filled.append(rest.pop(name))
+                elif name in defaults:
+                    filled.append(defaults[name])
+                else:
+                    return args, kwargs  # the call itself raises
+            return tuple(filled), dict(sorted(rest.items()))
+        return args, dict(sorted(kwargs.items()))
+
+    def _miss(self, key, args, kwargs, leaves, structure, tensors):
+        parts = api.python_signature(leaves)[0]
+        shapes = [tuple(t.shape) for t in tensors]
+        rest = tuple([(p[0], len(p[1]), p[2]) if len(p) == 3 else p for p in parts])
+        family_key = (structure, rest, key[2], key[3])
+        family = self._cache.families.get(family_key)
+        reasons = self._reasons(family_key) if family is None else []
+        if family is None:
+            family = self._cache.families[family_key] = Family(shapes, self._declared(args, tensors))
+        names = [n for n, v in zip(self._names(structure), leaves) if api.is_tensor(v)]
+        for i, axis, old, new in family.widen(shapes):
+            reasons.append(f"size {axis} of {names[i]} was {old}, now {new}: symbolic from now on")
+        pattern = family.pattern(shapes)
+        concrete = [t.shape for t in tensors]
+        entry = self._cache.find(family, pattern, lambda e: e.runner.accepts(concrete) and e.guards.hold())
+        if entry is None:
+            reasons += self._why_again(family, pattern, concrete)
+            try:
+                entry = self._trace_or_fall_back(args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
+            except _NewState:
+                return self._retry(args, kwargs)
+            if entry is _EAGER:
+                self._cache.remember(key, _EAGER)
+                return self.dygraph_function(*args, **kwargs)
+            self._cache.add(family, pattern, entry)
+        self._cache.remember(key, entry)
+        return entry.run(tensors)
+
+    def _retry(self, args, kwargs):
+        self._cache.clear()
+        self._calls -= 1
+        return self(*args, **kwargs)
+
+    def _trace_or_fall_back(self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons):
+        began = time.perf_counter()
+        metas = [
+            api.TensorMeta(p, t.dtype, t.stop_gradient, n, s) for p, t, n, s in zip(pattern, tensors, names, shapes)
+        ]
+        inputs = [f"{n}: {api.dtype_name(m.dtype)}{list(m.shape)}" for n, m in zip(names, metas)]
+        kind = "retraced" if any(e.kind != "eager" for e in self._events) else "traced"
+        try:
+            entry = self._trace(args, kwargs, leaves, tensors, metas)
+        except (Dy2StaticError, api.graph_break_error()) as error:
+            where = _user_line(error)
+            if self._full_graph:
+                error.add_note(f"while capturing '{self._function.__qualname__}' whole (full_graph=True), at {where}")
+                raise trim_traceback(error) from None
+            text = [*reasons, f"{type(error).__name__}: {error} at {where}"]
+            self._events.append(Event("eager", self._calls, inputs, text, None, time.perf_counter() - began))
+            return _EAGER
+        except _NewState:
+            raise
+        except Exception as error:
+            raise trim_traceback(error)
+        size = getattr(entry.main_program, "num_ops", None)
+        self._events.append(Event(kind, self._calls, inputs, reasons, size, time.perf_counter() - began))
+        self._last = entry
+        return entry
+
+    # ---- tracing ------------------------------------------------------------------------------------------------
+
+    def _trace(self, args, kwargs, leaves, tensors, metas) -> ConcreteProgram:
+        recorder = Recorder()
+        structure = _structure_of(args, kwargs)
+        handle, inputs = api.begin_trace(self._function.__name__, metas)
+        finished = False
+        try:
+            with _recording(recorder, self._full_graph):
+                it = iter(inputs)
+                traced = [next(it) if api.is_tensor(v) else v for v in leaves]
+                new_args, new_kwargs = unflatten(structure, traced[: _count(structure)])
+                self._enter_state(recorder, traced[_count(structure) :])
+                self._visit_layers(recorder)
+                result = self.__jst_inline__()(*new_args, **new_kwargs)
+                outs, results = self._results(result)
+                writes = self._attribute_results(recorder, outs)
+            program = api.end_trace(handle, outs)
+            finished = True
+        finally:
+            for write in recorder.attributes.values():
+                if write.holds_tensors if finished else True:
+                    write.restore()
+            if not finished:
+                api.abort_trace(handle)
+        options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": self._function.__qualname__}
+        entry = ConcreteProgram(
+            self._function, program, api.compile(program, options), recorder.guards(), metas, recorder
+        )
+        entry.set_results(*results, writes)
+        return entry
+
+    def _enter_state(self, recorder: Recorder, values: list) -> None:
+        it = iter(values)
+        for weak, name in self._state:
+            owner = weak()
+            recorder.attribute(owner, name)
+            shape: list = []
+            structure = flatten(getattr(owner, name, None), shape)
+            setattr(owner, name, unflatten(structure, it))
+
+    def _visit_layers(self, recorder: Recorder) -> None:
+        owner = self._owner()
+        if isinstance(owner, api.layer_class()):
+            recorder.layer(owner)
+
+    @staticmethod
+    def _results(result) -> tuple[list, tuple]:
+        """The program's outputs, and (structure, template, sizes) to build the function's result from them."""
+        leaves: list = []
+        structure = _grown(flatten(result, leaves))
+        outs, template, sizes = [], [], []
+        for i, v in enumerate(leaves):
+            if is_unusable(v):
+                raise_unusable(v)
+            if api.is_tensor(v) or api.is_array(v):
+                outs.append(v)
+                template.append(_HOLE)
+            elif api.is_symint(v):
+                outs.append(api.constant(v))
+                template.append(_HOLE)
+                sizes.append(i)
+            else:
+                template.append(v)
+        return outs, (structure, template, sizes)
+
+    def _attribute_results(self, recorder: Recorder, outs: list) -> list:
+        """Attributes that now hold tensors of the trace become outputs; ``outs`` is extended."""
+        known = {(id(o()), n) for o, n in self._state}
+        found, writes = [], []
+        for write in recorder.attributes.values():
+            owner = write.owner
+            leaves: list = []
+            structure = flatten(getattr(owner, write.name, None), leaves) if owner is not None else LEAF
+            write.holds_tensors = any(api.is_tensor(v) for v in leaves) or (id(owner), write.name) in known
+            if not write.holds_tensors or owner is None:
+                continue
+            if write.existed and (id(owner), write.name) not in known and recorder.reads(write.name):
+                found.append((_weak_or_strong(owner), write.name))
+            outs += [v for v in leaves if api.is_tensor(v)]
+            writes.append((write, structure, [_HOLE if api.is_tensor(v) else v for v in leaves]))
+        if found:
+            self._state += found
+            raise _NewState
+        return writes
+
+    # ---- reasons ------------------------------------------------------------------------------------------------
+
+    def _reasons(self, family_key) -> list[str]:
+        """How a new family differs from the nearest known one."""
+        if not self._cache.families:
+            return []
+        best: list[str] | None = None
+        for known in self._cache.families:
+            diff = self._difference(known, family_key)
+            if best is None or len(diff) < len(best):
+                best = diff
+        return best or []
+
+    def _difference(self, old, new) -> list[str]:
+        out = []
+        if old[0] != new[0]:
+            return ["the arguments' structure changed", *(["state changed"] if old[2] != new[2] else [])]
+        for i, (a, b) in enumerate(zip(old[1], new[1])):
+            if a == b:
+                continue
+            name = self._leaf_name(new[0], i)
+            if len(a) == 3 and len(b) == 3:
+                for label, x, y in zip(("dtype", "rank", "stop_gradient"), a, b):
+                    if x != y:
+                        out.append(f"{label} of {name} was {x}, now {y}")
+            elif len(a) == len(b) == 2:
+                out.append(f"argument {name} was {a[1]!r}, now {b[1]!r}")
+            else:
+                out.append(f"argument {name} changed between Tensor and Python value")
+        if old[2] != new[2]:
+            out.append(f"mode, AMP, default dtype, device or flags changed: {old[2]} -> {new[2]}")
+        if old[3] != new[3]:
+            out.append("training changed" if new[3] else "training changed to evaluation")
+        return out
+
+    @staticmethod
+    def _why_again(family: Family, pattern, shapes) -> list[str]:
+        out = []
+        for entry in family.programs.get(pattern, ()):
+            out += entry.guards.failures()
+            if not entry.runner.accepts(shapes):
+                out.append(f"sizes {[list(s) for s in shapes]} break an assumption on sizes of an earlier program")
+        return list(dict.fromkeys(out))
+
+    def _leaf_name(self, structure, index: int) -> str:
+        names = self._names(structure)
+        return names[index] if index < len(names) else f"input {index}"
+
+    def _names(self, structure) -> list[str]:
+        """A name for each leaf of the arguments: ``x``, ``batch['mask']``."""
+        state_parts: list = []
+        while isinstance(structure, tuple) and len(structure) == 2:
+            state_parts.insert(0, structure[1])
+            structure = structure[0]
+        (_, _, positional), by_name = structure[2]
+        out: list[str] = []
+        for i, c in enumerate(positional):
+            out += leaf_paths(c, self._parameters[i] if i < len(self._parameters) else f"args[{i}]")
+        for name, c in zip(by_name[1], by_name[2]):
+            out += leaf_paths(c, name)
+        for (_, name), s in zip(self._state, state_parts):
+            out += leaf_paths(s, f"self.{name}")
+        return out
+
+    def _declared(self, args, tensors) -> set[tuple[int, int]]:
+        """Axes that the InputSpecs leave open, as (tensor, axis)."""
+        if self._input_spec is None:
+            return set()
+        out: set[tuple[int, int]] = set()
+        position = {id(t): i for i, t in reversed(list(enumerate(tensors)))}
+        for spec, arg in zip(self._input_spec, args):
+            specs: list = []
+            values: list = []
+            flatten(spec, specs)
+            flatten(arg, values)
+            for s, v in zip(specs, values):
+                if id(v) in position and hasattr(s, "shape"):
+                    out |= {(position[id(v)], a) for a, n in enumerate(s.shape) if n in (None, -1)}
+        return out
+
+    # ---- what users look at -------------------------------------------------------------------------------------
+
+    @property
+    def concrete_program(self) -> ConcreteProgram:
+        """The program traced last; one is made from ``input_spec`` if there is none yet."""
+        return self.concrete_program_specify_input_spec(None)
+
+    def concrete_program_specify_input_spec(self, input_spec=None) -> ConcreteProgram:
+        if input_spec is None and self._last is not None:
+            return self._last
+        spec = input_spec if input_spec is not None else self._input_spec
+        if spec is None:
+            raise ValueError(
+                f"No valid program of '{self._function.__qualname__}' yet: call it once, or give input_spec to to_static."
+            )
+        return self.get_concrete_program(*spec)[0]
+
+    def get_concrete_program(self, *args, **kwargs) -> tuple[ConcreteProgram, Any]:
+        """Trace for InputSpecs or values without running; returns the program and its runner."""
+        args, kwargs = self._canonical(args, kwargs)
+        leaves: list = []
+        structure = flatten((args, kwargs), leaves)
+        names = self._names(structure)
+        metas, fillers = [], []
+        for name, v in zip(names, leaves):
+            if hasattr(v, "shape") and hasattr(v, "dtype"):
+                shape = tuple(None if n in (None, -1) else n for n in v.shape)
+                stop = getattr(v, "stop_gradient", True)
+                metas.append(api.TensorMeta(shape, v.dtype, stop, getattr(v, "name", None) or name, None))
+                fillers.append(_SPEC)
+            else:
+                fillers.append(v)
+        entry = self._trace_specs(args, kwargs, fillers, metas)
+        self._last = entry
+        return entry, entry.runner
+
+    def _trace_specs(self, args, kwargs, fillers, metas) -> ConcreteProgram:
+        recorder = Recorder()
+        handle, inputs = api.begin_trace(self._function.__name__, metas)
+        finished = False
+        try:
+            with _recording(recorder, True):
+                it = iter(inputs)
+                traced = [next(it) if v is _SPEC else v for v in fillers]
+                new_args, new_kwargs = unflatten(_structure_of(args, kwargs), traced)
+                outs, results = self._results(self.__jst_inline__()(*new_args, **new_kwargs))
+            program = api.end_trace(handle, outs)
+            finished = True
+        except Exception as error:
+            raise trim_traceback(error)
+        finally:
+            for write in recorder.attributes.values():
+                write.restore()
+            if not finished:
+                api.abort_trace(handle)
+        options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": self._function.__qualname__}
+        entry = ConcreteProgram(
+            self._function, program, api.compile(program, options), recorder.guards(), metas, recorder
+        )
+        entry.set_results(*results, [])
+        return entry
+
+    @property
+    def code(self) -> str:
+        """The transformed source."""
+        text = convert.transformed_source(self._function)
+        return text if text is not None else inspect.getsource(self._function)
+
+    @property
+    def inputs(self) -> list:
+        return self.concrete_program.inputs
+
+    @property
+    def outputs(self) -> list:
+        return self.concrete_program.outputs
+
+    @property
+    def main_program(self):
+        return self.concrete_program.main_program
+
+    @property
+    def program_cache(self) -> ProgramCache:
+        return self._cache
+
+    @property
+    def function_spec(self):
+        return self._input_spec
+
+    def get_traced_count(self) -> int:
+        return len(self._cache.entries())
+
+    def report(self) -> Report:
+        """What was captured, what was traced again and why, and what runs eagerly."""
+        functions = self._last.functions if self._last is not None else []
+        return Report(self._function.__qualname__, list(self._events), self._calls, self.get_traced_count(), functions)
+
+    def rollback(self):
+        """Undo ``to_static`` on a method: the instance calls the original function again. Returns that."""
+        original = self.dygraph_function
+        owner = self._owner()
+        if owner is not None and owner.__dict__.get(self._function.__name__) is self:
+            del owner.__dict__[self._function.__name__]
+            in_class = inspect.getattr_static(type(owner), self._function.__name__, None)
+            if in_class is not self._function:
+                owner.__dict__[self._function.__name__] = original
+        elif owner is not None:
+            owner.__dict__[self._function.__name__] = original
+        return original
+
+    def train(self) -> None:
+        self._training = True
+
+    def eval(self) -> None:
+        self._training = False
+
+    def __deepcopy__(self, memo):
+        """A copied Layer gets the original function: it is made static anew where the copy asks for it."""
+        import copy
+
+        owner = self._owner()
+        if owner is None:
+            return self
+        twin = memo.get(id(owner)) or copy.deepcopy(owner, memo)
+        return self._clone(twin)
+
+    def __repr__(self) -> str:
+        return f"<StaticFunction {self._function.__qualname__}>"
+
+
+_SPEC = object()
+
+
+def _structure_of(args, kwargs):
+    return flatten((args, kwargs), [])
+
+
+def _count(structure) -> int:
+    return 1 if structure == LEAF else sum(_count(c) for c in structure[2])
+
+
+def _grown(structure):
+    if structure == LEAF:
+        return structure
+    cls, extra, children = structure
+    return (GrownList if cls is TracedList else cls, extra, tuple([_grown(c) for c in children]))
+
+
+def _weak(instance):
+    try:
+        return weakref.ref(instance)
+    except TypeError:
+        return instance
+
+
+def _weak_or_strong(owner):
+    try:
+        return weakref.ref(owner)
+    except TypeError:
+        return lambda: owner
+
+
+def _positional_names(function, bound: bool) -> list[str]:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
+    return list(code.co_varnames[int(bound) : code.co_argcount])
+
+
+def _defaults(function) -> dict[str, Any]:
+    values = getattr(function, "__defaults__", None) or ()
+    names = function.__code__.co_varnames[: function.__code__.co_argcount] if hasattr(function, "__code__") else ()
+    return dict(zip(names[len(names) - len(values) :], values))
+
+
+def _user_line(error: BaseException) -> str:
+    """``file:line`` of the innermost frame in ``error``'s traceback that isn't a library's."""
+    found = "<unknown>"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if not convert.is_library_module(frame.f_globals.get("__name__"), code.co_filename):
+            found = f"{code.co_filename}:{line}"
+    return found
+
+
+@contextlib.contextmanager
+def _recording(recorder: Recorder, full_graph: bool):
+    def notify(fn, owner):
+        if state.recorder is recorder:
+            recorder.function(fn, owner)
+
+    before = state.recorder, state.full_graph
+    state.recorder, state.full_graph = recorder, full_graph
+    convert.on_convert.append(notify)
+    try:
+        with layer_calls.converted():
+            yield
+    finally:
+        convert.on_convert.remove(notify)
+        state.recorder, state.full_graph = before
