@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/parallel_for.h"
+#include "phi/kernels/cpu/tile/dims.h"
 #include "phi/kernels/cpu/tile/frame.h"
 
 namespace paddle::tile {
@@ -19,44 +20,6 @@ constexpr int64_t kGrain = 1 << 15;      // elements that a thread must have
 constexpr int64_t kDirectChunk = 8192;   // of a row that is read in place
 constexpr int64_t kFoldRows = 256;       // rows added into one accumulator before it is folded into the next
 constexpr int64_t kParts = 32;           // pieces of a reduction with few outputs: fixed, so that results are too
-
-// Some of the dimensions, outermost first, merged where possible. Operands: the inputs, then the output.
-struct Dims {
-  int rank = 0;
-  int64_t size = 1;
-  int64_t shape[kMaxRank];
-  int64_t strides[kMaxOperands][kMaxRank];
-
-  int64_t inner() const { return rank ? shape[rank - 1] : 1; }
-  int64_t inner_stride(int operand) const { return rank ? strides[operand][rank - 1] : 0; }
-  int64_t outer() const { return inner() ? size / inner() : 0; }
-  // Offset in elements of the outer index (all dimensions but the innermost).
-  int64_t offset(int operand, int64_t index) const {
-    int64_t result = 0;
-    for (int d = rank - 2; d >= 0; --d) {
-      result += index % shape[d] * strides[operand][d];
-      index /= shape[d];
-    }
-    return result;
-  }
-};
-
-void sort_and_merge(Dims& dims, int operands, int lead) {
-  for (int i = 1; i < dims.rank; ++i) {
-    for (int d = i; d > 0 && std::llabs(dims.strides[lead][d - 1]) < std::llabs(dims.strides[lead][d]); --d) {
-      std::swap(dims.shape[d - 1], dims.shape[d]);
-      for (int o = 0; o < operands; ++o) std::swap(dims.strides[o][d - 1], dims.strides[o][d]);
-    }
-  }
-  int last = 0;
-  for (int d = 1; d < dims.rank; ++d) {
-    bool merge = true;
-    for (int o = 0; o < operands && merge; ++o) merge = dims.strides[o][last] == dims.strides[o][d] * dims.shape[d];
-    dims.shape[merge ? last : ++last] = merge ? dims.shape[last] * dims.shape[d] : dims.shape[d];
-    for (int o = 0; o < operands; ++o) dims.strides[o][last] = dims.strides[o][d];
-  }
-  if (dims.rank > 0) dims.rank = last + 1;
-}
 
 class Reduction {
  public:
@@ -143,33 +106,13 @@ class Reduction {
 };
 
 void Reduction::split(std::span<const int64_t> shape, uint64_t axes) {
-  const int rank = static_cast<int>(shape.size());
-  int64_t dense_in[kMaxRank], dense_out[kMaxRank], step_in = 1, step_out = 1;
-  for (int d = rank - 1; d >= 0; --d) {
-    dense_in[d] = step_in;
-    dense_out[d] = step_out;
-    step_in *= shape[d];
-    if (!(axes >> d & 1)) step_out *= shape[d];
-  }
   int most = -1;
   for (size_t k = 0; k < ins_.size(); ++k) {
     int moving = 0;
-    for (int d = 0; d < rank; ++d) moving += shape[d] != 1 && (!ins_[k].strides || ins_[k].strides[d] != 0);
+    for (size_t d = 0; d < shape.size(); ++d) moving += shape[d] != 1 && (!ins_[k].strides || ins_[k].strides[d] != 0);
     if (moving > most) most = moving, lead_ = static_cast<int>(k);
   }
-  for (int d = 0; d < rank; ++d) {
-    const bool is_reduced = axes >> d & 1;
-    Dims& dims = is_reduced ? reduced_ : kept_;
-    dims.size *= shape[d];
-    if (shape[d] == 1) continue;
-    for (size_t k = 0; k < ins_.size(); ++k) {
-      dims.strides[k][dims.rank] = ins_[k].strides ? ins_[k].strides[d] : dense_in[d];
-    }
-    dims.strides[out_number_][dims.rank] = is_reduced ? 0 : out_.strides ? out_.strides[d] : dense_out[d];
-    dims.shape[dims.rank++] = shape[d];
-  }
-  sort_and_merge(kept_, out_number_ + 1, lead_);
-  sort_and_merge(reduced_, out_number_ + 1, lead_);
+  split_dims(kept_, reduced_, ins_, out_, shape, axes, lead_);
 }
 
 void Reduction::set_identity(Combine combine, Compute compute) {
@@ -271,22 +214,19 @@ void Reduction::run_rows() {
     alignas(64) char stack[16 * kTileBytes];
     std::unique_ptr<char[]> heap(frame_.slots() > 16 ? new char[frame_.slots() * kTileBytes] : nullptr);
     TileState state(frame_, heap ? heap.get() : stack);
-    std::vector<char> band_totals(parts > 1 ? 0 : rows * 16);
+    alignas(16) char one[16];
+    std::vector<char> many(parts == 1 && rows == 1 ? 0 : rows * 16);
+    char* const totals = many.empty() ? one : many.data();
     for (int64_t u = first; u < last; ++u) {
       const int64_t band = u / parts, part = u % parts;
       const int64_t start = band / bands_per_outer * kept_.inner() + band % bands_per_outer * rows;
       const int64_t count = std::min(rows, kept_.inner() - band % bands_per_outer * rows);
-      if (parts > 1) {  // rows == 1 or not, totals of one part stand together
-        std::vector<char> totals(count * 16);
-        for (int64_t r = 0; r < count; ++r) clear(&totals[16 * r]);
-        reduce_unit(state, start, chunks * part / parts, chunks * (part + 1) / parts, chunk, count, totals.data());
-        for (int64_t r = 0; r < count; ++r) std::memcpy(&partials[((start + r) * parts + part) * 16], &totals[16 * r], 16);
-        continue;
-      }
-      char* totals = band_totals.data();
       for (int64_t r = 0; r < count; ++r) clear(totals + 16 * r);
-      reduce_unit(state, start, 0, chunks, chunk, count, totals);
-      for (int64_t r = 0; r < count; ++r) finish(start + r, totals + 16 * r);
+      reduce_unit(state, start, chunks * part / parts, chunks * (part + 1) / parts, chunk, count, totals);
+      for (int64_t r = 0; r < count; ++r) {
+        if (parts == 1) finish(start + r, totals + 16 * r);
+        else std::memcpy(&partials[((start + r) * parts + part) * 16], totals + 16 * r, 16);
+      }
     }
   };
   parallel_for(0, bands * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(unit, 1)), units);
