@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "pir/dist_text.h"
 #include "pir/text.h"
 #include "spmd/placement.h"
 
@@ -36,7 +37,7 @@ size_t hash_of(const AttrData& d) {
   if (d.type) h = mix(h, d.type.hash());
   for (const Attribute& a : d.items) h = mix(h, a.hash());
   for (const std::string& n : d.names) h = mix(h, std::hash<std::string>()(n));
-  if (d.dist) h = mix(h, std::hash<std::string>()(d.dist->to_string()));
+  if (d.dist) h = mix(h, std::hash<std::string>()(dist_text(*d.dist)));
   return h;
 }
 
@@ -304,6 +305,18 @@ std::string dense_text(const DenseData& d) {
   return s + ">";
 }
 
+// Bare numbers and sizes in brackets are an IntArray, unless the parser would take the first word for something else.
+std::string ints_text(const Shape& dims) {
+  std::string s = to_string(view(dims));
+  bool plain = !dims.empty();
+  for (Dim d : dims) {
+    std::string text = d.is_symbolic() ? d.str() : std::string();
+    size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    if (is_reserved(text.substr(0, end)) || text.starts_with("(")) plain = false;
+  }
+  return plain ? s : "(IntArray)" + s;
+}
+
 std::string complex_text(const AttrData& d, bool single) {
   auto part = [&](double v) { return single ? float_text(static_cast<float>(v)) : float_text(v); };
   return fmt::format("(Complex{})({}, {})", single ? 64 : 128, part(d.re), part(d.im));
@@ -331,7 +344,7 @@ std::string Attribute::str() const {
     case AttrKind::kLayout: return fmt::format("Layout({})", quote(name_of(as_layout())));
     case AttrKind::kType: return d.type.str();
     case AttrKind::kDim: return "(Dim)" + as_dim().str();
-    case AttrKind::kIntArray: return d.dims.empty() ? "(IntArray)[]" : to_string(view(d.dims));
+    case AttrKind::kIntArray: return ints_text(d.dims);
     case AttrKind::kArray: return list_text(d.items);
     case AttrKind::kScalar: return "(Scalar)" + d.items[0].str();
     case AttrKind::kDict: {
@@ -339,7 +352,7 @@ std::string Attribute::str() const {
       for (size_t i = 0; i < d.items.size(); ++i) s += (i ? ", " : "") + quote(d.names[i]) + ": " + d.items[i].str();
       return s + "}";
     }
-    case AttrKind::kDist: return "dist<" + d.dist->to_string() + ">";
+    case AttrKind::kDist: return "dist" + dist_text(*d.dist);
     case AttrKind::kNone:
     case AttrKind::kDense: break;
   }

@@ -41,6 +41,7 @@ struct AttrDef {
   bool required = true;
   std::vector<AttrKind> kinds;  // accepted kinds; empty: any
   int arg = -1;
+  Attribute default_value;      // null if there is none; Builder fills it in
 };
 struct ResultDef {
   std::string name;

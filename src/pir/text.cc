@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "tensor/dtype.h"
 
 namespace paddle::pir {
 
@@ -40,6 +41,16 @@ std::string text_of(T v, Bits plain_nan) {
   return std::string(buffer, r.ptr);
 }
 }  // namespace
+
+bool is_reserved(std::string_view word) {
+  static constexpr std::string_view words[] = {
+      "true", "false",  "None",  "none",          "Undefined",  "Place",      "Layout",       "dist",   "dense", "inf",
+      "nan",  "tensor", "vec",   "scalar",        "dist_tensor", "coo_tensor", "csr_tensor", "stack",  "inlet", "outlet",
+      "selected_rows",  "tensor_array"};
+  for (std::string_view w : words)
+    if (w == word) return true;
+  return dtype_from_name(word) != DType::kUndefined;
+}
 
 std::string float_text(float v) { return text_of<float, uint32_t>(v, 0x7fc00000u); }
 std::string float_text(double v) { return text_of<double, uint64_t>(v, 0x7ff8000000000000ull); }

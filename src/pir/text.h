@@ -9,5 +9,7 @@ std::string quote(std::string_view s);  // "a\"b\n\x01": printable ASCII and UTF
 // Shortest text that reads back to the same bits; nan(0x...) keeps payloads, inf, -inf.
 std::string float_text(float v);
 std::string float_text(double v);
+// Words that begin an attribute or a type: no symbolic size in brackets may look like one.
+bool is_reserved(std::string_view word);
 
 }  // namespace paddle::pir

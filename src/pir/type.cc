@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "pir/dist_text.h"
 #include "spmd/placement.h"
 
 namespace paddle::pir {
@@ -57,7 +58,7 @@ size_t hash_of(const TypeData& d) {
   size_t h = mix(static_cast<size_t>(d.kind), (static_cast<size_t>(d.dtype) << 8) | static_cast<size_t>(d.layout));
   for (Dim x : d.shape) h = mix(h, static_cast<size_t>(x.bits()));
   for (Type t : d.elements) h = mix(h, t.hash());
-  if (d.dist) h = mix(h, std::hash<std::string>()(d.dist->to_string()));
+  if (d.dist) h = mix(h, std::hash<std::string>()(dist_text(*d.dist)));
   return h;
 }
 
@@ -234,7 +235,8 @@ std::string Type::str() const {
       return s + "]";
     }
     case TypeKind::kDist:
-      return fmt::format("dist_tensor<{}, {}, local {}>", tensor_body(d), d.dist->to_string(), to_string(view(local().shape())));
+      return fmt::format("dist_tensor<{}, {}, local {}>", tensor_body(d), dist_text(*d.dist),
+                         to_string(view(local().shape())));
     default: return name + "<" + tensor_body(d) + ">";
   }
 }

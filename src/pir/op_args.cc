@@ -1,0 +1,402 @@
+#include "pir/op_args.h"
+
+#include <charconv>
+#include <deque>
+
+#include "base/error.h"
+
+namespace paddle::pir {
+namespace {
+
+Attribute of_scalar(const Scalar& s) {
+  switch (s.kind()) {
+    case Scalar::Kind::kBool: return Attribute::boolean(s.to_bool());
+    case Scalar::Kind::kInt: return Attribute::i64(s.to_int());
+    case Scalar::Kind::kFloat: return Attribute::f64(s.to_double());
+    case Scalar::Kind::kComplex: return Attribute::c128(s.to_complex());
+    case Scalar::Kind::kDim: return Attribute::dim(s.dim());
+    case Scalar::Kind::kTensor: break;
+  }
+  throw InternalError("a tensor can't be an attribute");
+}
+
+Attribute of_int(int64_t v) {
+  return v >= INT32_MIN && v <= INT32_MAX ? Attribute::i32(static_cast<int32_t>(v)) : Attribute::i64(v);
+}
+
+Attribute of_int_list(std::span<const int64_t> v) {
+  for (int64_t x : v)
+    if (x < INT32_MIN || x > INT32_MAX) return Attribute::i64s(v);
+  return Attribute::i32s(v);
+}
+
+Scalar scalar_of(const Attribute& a) {
+  switch (a.kind()) {
+    case AttrKind::kBool: return Scalar(a.as_bool());
+    case AttrKind::kInt32:
+    case AttrKind::kInt64: return Scalar(a.as_int());
+    case AttrKind::kFloat:
+    case AttrKind::kDouble: return Scalar(a.as_double());
+    case AttrKind::kComplex64:
+    case AttrKind::kComplex128: return Scalar(a.as_complex());
+    case AttrKind::kDim: return Scalar(a.as_dim());
+    default: return scalar_of(a.inner());
+  }
+}
+
+// ---- default texts of records ------------------------------------------------------------------------------------
+
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
+  return s;
+}
+
+struct DefaultText {
+  const ArgInfo& arg;
+
+  [[noreturn]] void bad() const {
+    throw InternalError(fmt::format("the default \"{}\" of argument \"{}\" doesn't fit its kind", arg.default_text, arg.name));
+  }
+  int64_t integer(std::string_view s) const {
+    int64_t v = 0;
+    auto r = std::from_chars(s.data(), s.data() + s.size(), v);
+    if (r.ec != std::errc() || r.ptr != s.data() + s.size()) bad();
+    return v;
+  }
+  double real(std::string_view s) const {
+    if (s.ends_with('f')) s.remove_suffix(1);
+    if (s == "in") return std::numeric_limits<double>::infinity();  // "inf" without its f
+    double v = 0;
+    auto r = std::from_chars(s.data(), s.data() + s.size(), v);
+    if (r.ec != std::errc() || r.ptr != s.data() + s.size()) bad();
+    return v;
+  }
+  bool boolean(std::string_view s) const {
+    if (s == "True" || s == "true") return true;
+    if (s == "False" || s == "false") return false;
+    bad();
+  }
+  std::string_view string(std::string_view s) const {
+    if (s.size() >= 2 && (s.front() == '"' || s.front() == '\'') && s.back() == s.front()) return s.substr(1, s.size() - 2);
+    return s;
+  }
+  std::vector<std::string_view> items(std::string_view s) const {
+    bool brackets = s.size() >= 2 && ((s.front() == '[' && s.back() == ']') || (s.front() == '(' && s.back() == ')') ||
+                                      (s.front() == '{' && s.back() == '}'));
+    if (!brackets) return {s};
+    s = trim(s.substr(1, s.size() - 2));
+    std::vector<std::string_view> r;
+    while (!s.empty()) {
+      size_t comma = s.find(',');
+      r.push_back(trim(s.substr(0, comma)));
+      s = comma == std::string_view::npos ? std::string_view() : trim(s.substr(comma + 1));
+    }
+    return r;
+  }
+  Attribute scalar(std::string_view s) const {
+    if (s == "True" || s == "true" || s == "False" || s == "false") return Attribute::boolean(boolean(s));
+    bool whole = s.find_first_of(".einfINF") == std::string_view::npos;
+    return whole ? Attribute::i64(integer(s)) : Attribute::f64(real(s));
+  }
+  DType dtype(std::string_view s) const {
+    if (s == "Undefined" || s == "undefined" || s == "UNDEFINED") return DType::kUndefined;
+    DType t = dtype_from_name(s);
+    if (t == DType::kUndefined) bad();
+    return t;
+  }
+  template <class F>
+  Attribute list(std::string_view s, F one) const {
+    std::vector<Attribute> r;
+    for (std::string_view item : items(s)) r.push_back(one(item));
+    return Attribute::array(r);
+  }
+};
+
+}  // namespace
+
+Attribute to_attribute(const ArgInfo& info, const Arg& arg) {
+  if (arg.none()) {
+    if (info.kind == ArgKind::kOptDType || info.kind == ArgKind::kDType) return Attribute::dtype(DType::kUndefined);
+    if (info.kind == ArgKind::kPlace) return Attribute::undefined_place();
+    return {};
+  }
+  switch (arg.tag()) {
+    case Arg::Tag::kScalar:
+      return info.kind == ArgKind::kScalar ? Attribute::scalar(of_scalar(arg.scalar())) : of_scalar(arg.scalar());
+    case Arg::Tag::kInts:
+      if (!arg.ints().resolved())
+        throw InternalError(fmt::format("argument \"{}\" holds tensors and can't be an attribute", info.name));
+      return Attribute::ints(view(arg.ints().values()));
+    case Arg::Tag::kInt:
+      return info.kind == ArgKind::kFloat || info.kind == ArgKind::kOptFloat ? Attribute::f32(static_cast<float>(arg.i()))
+                                                                             : of_int(arg.i());
+    case Arg::Tag::kFloat: return Attribute::f32(static_cast<float>(arg.d()));
+    case Arg::Tag::kBool: return Attribute::boolean(arg.b());
+    case Arg::Tag::kString: return Attribute::string(arg.str());
+    case Arg::Tag::kDType: return Attribute::dtype(arg.dtype());
+    case Arg::Tag::kPlace: return Attribute::place(arg.place());
+    case Arg::Tag::kIntList: return of_int_list(arg.int_list());
+    case Arg::Tag::kFloatList: return Attribute::f32s(arg.float_list());
+    case Arg::Tag::kBoolList: return Attribute::bools(arg.bool_list());
+    case Arg::Tag::kStringList: return Attribute::strings(arg.string_list());
+    case Arg::Tag::kScalarList: {
+      std::vector<Attribute> items;
+      for (const Scalar& s : arg.scalar_list()) items.push_back(Attribute::scalar(of_scalar(s)));
+      return Attribute::array(items);
+    }
+    default: throw InternalError(fmt::format("argument \"{}\" can't be an attribute", info.name));
+  }
+}
+
+Attribute default_attribute(const ArgInfo& info) {
+  std::string_view text = trim(info.default_text);
+  DefaultText d{info};
+  bool none = !info.has_default || text == "None" || text.empty();
+  switch (info.kind) {
+    case ArgKind::kDType:
+    case ArgKind::kOptDType:
+      if (!info.has_default && info.kind == ArgKind::kDType) return {};
+      return Attribute::dtype(none ? DType::kUndefined : d.dtype(d.string(text)));
+    case ArgKind::kPlace: return info.has_default ? Attribute::undefined_place() : Attribute();
+    default: break;
+  }
+  if (info.has_default && info.kind == ArgKind::kString && text != "None") return Attribute::string(d.string(text));
+  if (none) return {};
+  switch (info.kind) {
+    case ArgKind::kInt:
+    case ArgKind::kOptInt: return of_int(d.integer(text));
+    case ArgKind::kFloat:
+    case ArgKind::kOptFloat: return Attribute::f32(static_cast<float>(d.real(text)));
+    case ArgKind::kBool:
+    case ArgKind::kOptBool: return Attribute::boolean(d.boolean(text));
+    case ArgKind::kScalar: return Attribute::scalar(d.scalar(text));
+    case ArgKind::kInts: {
+      Shape s;
+      for (std::string_view item : d.items(text)) s.push_back(d.integer(item));
+      return Attribute::ints(view(s));
+    }
+    case ArgKind::kIntList: {
+      std::vector<int64_t> v;
+      for (std::string_view item : d.items(text)) v.push_back(d.integer(item));
+      return of_int_list(v);
+    }
+    case ArgKind::kFloatList: return d.list(text, [&](auto s) { return Attribute::f32(static_cast<float>(d.real(s))); });
+    case ArgKind::kBoolList: return d.list(text, [&](auto s) { return Attribute::boolean(d.boolean(s)); });
+    case ArgKind::kStringList: return d.list(text, [&](auto s) { return Attribute::string(d.string(s)); });
+    case ArgKind::kScalarList: return d.list(text, [&](auto s) { return Attribute::scalar(d.scalar(s)); });
+    default: return {};
+  }
+}
+
+namespace {
+
+// The number that `full` makes, in its dtype. Null where it makes a tensor of more than one element.
+Attribute value_of_full(const Operation& op) {
+  Attribute value = op.attr("value");
+  if (!value) return {};
+  if (value.kind() == AttrKind::kScalar) value = value.inner();
+  Type t = op.result().type();
+  if (!t.has_shape() || numel(view(t.shape())) != Dim(1)) return {};
+  if (value.kind() == AttrKind::kDim) return Attribute::scalar(value);
+  bool number = value.kind() >= AttrKind::kBool && value.kind() <= AttrKind::kComplex128;
+  if (!number) return {};
+  if (is_complex(t.dtype())) return Attribute::scalar(Attribute::c128(value.as_complex()));
+  if (value.kind() >= AttrKind::kComplex64) return {};
+  if (t.dtype() == DType::kBool) return Attribute::scalar(Attribute::boolean(value.as_double() != 0));
+  if (!is_integer(t.dtype())) return Attribute::scalar(Attribute::f64(value.as_double()));
+  bool exact = value.kind() != AttrKind::kFloat && value.kind() != AttrKind::kDouble;
+  if (exact) return Attribute::scalar(Attribute::i64(value.as_int()));
+  double v = value.as_double();
+  if (!(v >= -9223372036854775808.0 && v < 9223372036854775808.0)) return {};
+  return Attribute::scalar(Attribute::i64(static_cast<int64_t>(v)));
+}
+
+Attribute value_of_combine(const Operation& op) {
+  Shape items;
+  for (Value v : op.operands()) {
+    Attribute a = v ? known_value(v) : Attribute();
+    if (a.kind() != AttrKind::kScalar) return {};
+    a = a.inner();
+    if (a.kind() == AttrKind::kInt64)
+      items.push_back(a.as_int());
+    else if (a.kind() == AttrKind::kDim)
+      items.push_back(a.as_dim());
+    else
+      return {};
+  }
+  return Attribute::ints(view(items));
+}
+
+}  // namespace
+
+Attribute known_value(Value v) {
+  if (!v || !v.is_result()) return {};
+  const Operation& op = *v.defining_op();
+  if (op.is("pd_op.full")) return value_of_full(op);
+  if (op.is("builtin.combine")) return value_of_combine(op);
+  if (op.is("pd_op.full_int_array")) {
+    Attribute a = op.attr("value");
+    if (a.kind() != AttrKind::kArray && a.kind() != AttrKind::kIntArray) return {};
+    return Attribute::ints(view(a.as_ints()));
+  }
+  return {};
+}
+
+struct BoundArgs::Store {
+  std::deque<OutSlot> slots;
+  std::deque<Scalar> scalars;
+  std::deque<Ints> ints;
+  std::deque<std::vector<int64_t>> int_lists;
+  std::deque<std::vector<double>> float_lists;
+  std::deque<std::unique_ptr<bool[]>> bool_lists;
+  std::deque<std::vector<std::string>> string_lists;
+  std::deque<std::vector<Scalar>> scalar_lists;
+};
+
+BoundArgs::~BoundArgs() = default;
+
+BoundArgs::BoundArgs(const Operation& op, const TensorOf& tensor_of)
+    : BoundArgs(op.def(), op.operands(), op.attrs(), tensor_of) {}
+
+BoundArgs::BoundArgs(const OpDef& def, std::span<const Value> operands, const AttrMap& attrs, const TensorOf& tensor_of)
+    : def_(def), store_(std::make_unique<Store>()) {
+  if (!def.info) throw InternalError("operation " + def.name + " has no record");
+  args_.resize(def.info->args.size());
+  for (size_t i = 0; i < def.operands.size() && i < operands.size(); ++i)
+    if (def.operands[i].arg >= 0) bind_operand(static_cast<size_t>(def.operands[i].arg), operands[i], tensor_of);
+  for (const AttrDef& a : def.attrs) {
+    if (a.arg < 0) continue;
+    Attribute value = attrs.get(a.name);
+    if (!value) value = a.default_value;
+    if (value) bind_attribute(static_cast<size_t>(a.arg), value);
+  }
+}
+
+void BoundArgs::bind_operand(size_t arg, Value v, const TensorOf& tensor_of) {
+  if (!v || v.type().kind() == TypeKind::kNone) return;
+  ArgKind kind = def_.info->args[arg].kind;
+  if (kind == ArgKind::kScalar || kind == ArgKind::kInts) {
+    Attribute known = known_value(v);
+    if (kind == ArgKind::kScalar && known.kind() == AttrKind::kScalar) {
+      args_[arg] = Arg(store_->scalars.emplace_back(scalar_of(known)));
+      return;
+    }
+    if (kind == ArgKind::kInts && known) {
+      Shape items = known.kind() == AttrKind::kScalar ? Shape{known.inner().as_dim()} : known.as_ints();
+      args_[arg] = Arg(store_->ints.emplace_back(view(items)));
+      return;
+    }
+  }
+  OutSlot& slot = store_->slots.emplace_back(tensor_of(v));
+  bool list = v.type().is_vector();
+  switch (kind) {
+    case ArgKind::kScalar: args_[arg] = Arg(store_->scalars.emplace_back(slot.tensor)); break;
+    case ArgKind::kInts:
+      if (list) {
+        Shape zeros(slot.list.size(), Dim(0));
+        args_[arg] = Arg(store_->ints.emplace_back(view(zeros), slot.list));
+      } else {
+        args_[arg] = Arg(store_->ints.emplace_back(slot.tensor));
+      }
+      break;
+    case ArgKind::kTensors:
+    case ArgKind::kOptTensors: args_[arg] = list ? Arg(slot.list) : Arg(std::span<const Tensor>(&slot.tensor, 1)); break;
+    default: args_[arg] = Arg(slot.tensor);
+  }
+}
+
+void BoundArgs::bind_attribute(size_t arg, const Attribute& a) {
+  const ArgInfo& info = def_.info->args[arg];
+  Arg& to = args_[arg];
+  auto ints = [&] {
+    auto& v = store_->int_lists.emplace_back();
+    for (Dim d : a.as_ints()) v.push_back(guard_int(d));
+    return std::span<const int64_t>(v);
+  };
+  switch (info.kind) {
+    case ArgKind::kInt:
+    case ArgKind::kOptInt: to = Arg(guard_int(a.as_dim())); break;
+    case ArgKind::kFloat:
+    case ArgKind::kOptFloat: to = Arg(a.as_double()); break;
+    case ArgKind::kBool:
+    case ArgKind::kOptBool: to = Arg(a.as_bool()); break;
+    case ArgKind::kString: to = Arg(std::string_view(a.as_string())); break;
+    case ArgKind::kDType:
+    case ArgKind::kOptDType:
+      if (a.as_dtype() != DType::kUndefined) to = Arg(a.as_dtype());
+      break;
+    case ArgKind::kPlace: to = Arg(a.as_place()); break;
+    case ArgKind::kScalar: to = Arg(store_->scalars.emplace_back(scalar_of(a))); break;
+    case ArgKind::kInts: to = Arg(store_->ints.emplace_back(view(a.as_ints()))); break;
+    case ArgKind::kIntList: to = Arg(ints()); break;
+    case ArgKind::kFloatList: {
+      auto& v = store_->float_lists.emplace_back();
+      for (const Attribute& x : a.items()) v.push_back(x.as_double());
+      to = Arg(std::span<const double>(v));
+      break;
+    }
+    case ArgKind::kBoolList: {
+      size_t n = a.items().size();
+      auto& v = store_->bool_lists.emplace_back(std::make_unique<bool[]>(n));
+      for (size_t i = 0; i < n; ++i) v[i] = a.items()[i].as_bool();
+      to = Arg(std::span<const bool>(v.get(), n));
+      break;
+    }
+    case ArgKind::kStringList: {
+      auto& v = store_->string_lists.emplace_back();
+      for (const Attribute& x : a.items()) v.push_back(x.as_string());
+      to = Arg(std::span<const std::string>(v));
+      break;
+    }
+    case ArgKind::kScalarList: {
+      auto& v = store_->scalar_lists.emplace_back();
+      for (const Attribute& x : a.items()) v.push_back(scalar_of(x));
+      to = Arg(std::span<const Scalar>(v));
+      break;
+    }
+    default: throw InternalError(fmt::format("argument \"{}\" of {} is no attribute", info.name, def_.name));
+  }
+}
+
+namespace {
+
+OutSlot meta_of(Type t) {
+  OutSlot s;
+  if (t.is_vector()) {
+    for (Type e : t.elements()) s.list.push_back(meta_of(e).tensor);
+  } else if (t.has_shape()) {
+    s.tensor = Tensor::meta(view(t.shape()), t.dtype(), Place::cpu());
+  }
+  return s;
+}
+
+Type type_of(const TensorMeta& m) { return m.dtype == DType::kUndefined ? Type() : Type::tensor(m.dtype, m.shape); }
+
+}  // namespace
+
+std::vector<Type> infer_record_types(const OpDef& def, std::span<const Value> operands, const AttrMap& attrs) {
+  const OpInfo& info = *def.info;
+  if (!info.meta) throw InternalError("operator " + def.name + " has no shape rule");
+  for (size_t i = 0; i < def.operands.size(); ++i) {
+    const OperandDef& o = def.operands[i];
+    check(o.optional || (i < operands.size() && operands[i]), ErrorKind::kType, "[{}] operand \"{}\" is missing",
+          def.short_name(), o.name);
+  }
+  BoundArgs bound(def, operands, attrs, [](Value v) { return meta_of(v.type()); });
+  OpCall call(info, bound.args());
+  info.meta(call);
+  std::vector<Type> types;
+  for (size_t i = 0; i < info.outs.size(); ++i) {
+    if (info.outs[i].kind == ArgKind::kTensors) {
+      std::vector<Type> items;
+      for (const TensorMeta& m : call.list_metas) items.push_back(type_of(m));
+      types.push_back(Type::vector(items));
+    } else {
+      types.push_back(type_of(call.meta(i)));
+    }
+  }
+  return types;
+}
+
+}  // namespace paddle::pir
