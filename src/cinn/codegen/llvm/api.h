@@ -1,0 +1,38 @@
+// What libpaddle_codegen.so offers. LLVM lives behind this table, in a library of its own that is opened at the first
+// compile: importing the framework stays cheap, and other copies of LLVM in the process never meet ours.
+//
+// The table is an agreement between two libraries of one build; it passes C++ types.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "cinn/loop/ast.h"
+
+namespace paddle::cinn {
+
+// Computes iterations [begin, end) of a kernel's parallel loop. buffers: the inputs, the outputs, the workspace, the
+// calling thread's scratch memory. sizes: the values of the symbols. Never throws.
+using KernelFn = void (*)(void* const* buffers, const int64_t* sizes, int64_t begin, int64_t end);
+
+struct CodegenOptions {
+  bool streaming = true;   // honour Stmt::streaming; the outputs must then start at multiples of 64 bytes
+  bool print_ir = false;   // fill `text` of the result with LLVM IR
+  bool print_assembly = false;
+};
+
+struct CodegenTable {
+  uint32_t version;
+  // Compiles for the host's CPU; kernels receives one pointer per kernel. Returns a handle that owns the code, or null
+  // with the reason in *error.
+  void* (*compile)(const Module& module, const CodegenOptions& options, KernelFn* kernels, std::string* text,
+                   std::string* error);
+  void (*release)(void* handle);
+  // Identifies the compiler and the CPU: part of the key of cached code.
+  const char* (*target)();
+  int (*vector_bytes)();
+};
+
+constexpr uint32_t kCodegenVersion = 1;
+constexpr const char* kCodegenEntry = "paddle_codegen_table";  // extern "C" const CodegenTable* paddle_codegen_table()
+
+}  // namespace paddle::cinn

@@ -1,0 +1,54 @@
+// Scalar functions as LLVM IR, for vectors of any width. Within 4 ulp where not exact.
+#pragma once
+#include <llvm/IR/IRBuilder.h>
+
+#include "base/scalar.h"
+#include "tensor/dtype.h"
+
+namespace paddle::cinn {
+
+class VectorMath {
+ public:
+  // has_scalef: AVX-512's scaling by powers of two is at hand.
+  VectorMath(llvm::IRBuilder<>& builder, bool has_scalef) : b_(builder), has_scalef_(has_scalef) {}
+
+  // fn of args, all of compute type `dtype` (or bool where the function takes truth values), all of one width.
+  llvm::Value* call(scalar::Fn fn, llvm::ArrayRef<llvm::Value*> args, DType dtype);
+
+ private:
+  using V = llvm::Value*;
+  V number(V like, double x);
+  V integer(V like, int64_t x);  // like: a vector or scalar of integers
+  V fma(V a, V b, V c);
+  V polynomial(V x, llvm::ArrayRef<double> highest_first);
+  V intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<V> args);
+  V abs(V x);
+  V is_nan(V x) { return b_.CreateFCmpUNO(x, x); }
+  V as_int(V x);
+  V as_float(V bits, V like);
+  V with_type(llvm::Type* element, V like, V* out = nullptr);
+  llvm::Type* shaped(llvm::Type* element, V like);
+  V scale(V x, V n);             // x * 2^n, n a whole number in floating point
+  V clamp(V x, double low, double high);
+  bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
+
+  V exp(V x);
+  V exp2(V x);
+  V exp_reduced(V r, bool minus_one);
+  V expm1(V x);
+  V tanh(V x);
+  V log(V x, int base);          // 0: natural, 2, 10
+  V log1p(V x);
+  V sine(V x, int kind);         // 0 sin, 1 cos, 2 tan
+  V erf(V x);
+  V pow_f32(V x, V y);
+  V library(const char* name, llvm::ArrayRef<V> args);  // lane by lane
+  V integer_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool is_signed);
+  V float_fn(scalar::Fn fn, llvm::ArrayRef<V> args);
+  V divide_int(V a, V n, bool is_signed, bool remainder);
+
+  llvm::IRBuilder<>& b_;
+  bool has_scalef_;
+};
+
+}  // namespace paddle::cinn

@@ -1,0 +1,177 @@
+#include "cinn/jit/compiled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/flags.h"
+#include "base/parallel_for.h"
+#include "cinn/jit/library.h"
+
+namespace paddle::cinn {
+
+class Code {
+ public:
+  Code(const Module& module, const CodegenOptions& options) : kernels_(module.kernels.size()) {
+    std::string error;
+    handle_ = codegen().compile(module, options, kernels_.data(), nullptr, &error);
+    check(handle_ != nullptr, ErrorKind::kRuntime, "{}", error);
+  }
+  ~Code() { codegen().release(handle_); }
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+  KernelFn kernel(size_t i) const { return kernels_[i]; }
+
+ private:
+  std::vector<KernelFn> kernels_;
+  void* handle_ = nullptr;
+};
+
+std::string cache_key(const Module& module, const CodegenOptions& options) {
+  std::string key = fmt::format("{} streaming {}\n", codegen().target(), options.streaming);
+  for (const Buffer& b : module.buffers) key += module.pool.str(b.offset) + "\n";
+  return key + module.str();
+}
+
+namespace {
+
+class Cache {
+ public:
+  static Cache& instance() {
+    static auto* cache = new Cache;
+    return *cache;
+  }
+
+  std::shared_ptr<const Code> get(const Module& module, const CodegenOptions& options) {
+    std::string key = cache_key(module, options);
+    std::lock_guard guard(mutex_);
+    auto& entry = entries_[key];
+    if (auto code = entry.lock()) return code;
+    auto code = std::make_shared<const Code>(module, options);
+    entry = code;
+    return code;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<const Code>> entries_;
+};
+
+bool any_streaming(const std::vector<Stmt>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt& s) { return s.streaming || any_streaming(s.body); });
+}
+
+// Memory of the calling thread that kernels use between their passes. It grows and stays.
+void* scratch(int64_t bytes) {
+  struct Block {
+    void* data = nullptr;
+    int64_t size = 0;
+    ~Block() { std::free(data); }
+  };
+  thread_local Block block;
+  if (block.size < bytes) {
+    std::free(block.data);
+    block.size = 0;
+    const int64_t rounded = (bytes + 4095) / 4096 * 4096;
+    block.data = std::aligned_alloc(4096, rounded);
+    check(block.data != nullptr, ErrorKind::kMemory, "[cinn] no memory for {} bytes of scratch", rounded);
+    block.size = rounded;
+  }
+  return block.data;
+}
+
+// Below this many scalar operations a second thread costs more than it brings.
+constexpr int64_t kWorkPerThread = 40000;
+
+}  // namespace
+
+CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code) : module_(std::move(module)), code_(std::move(code)) {
+  for (const Kernel& k : module_.kernels) streams_ |= any_streaming(k.body);
+}
+
+CompiledGroup::~CompiledGroup() = default;
+
+const Code& CompiledGroup::code_for(std::span<void* const> outputs) const {
+  if (!streams_) return *code_;
+  bool aligned = std::all_of(outputs.begin(), outputs.end(), [](void* p) { return reinterpret_cast<uintptr_t>(p) % 64 == 0; });
+  if (aligned) return *code_;
+  std::lock_guard guard(mutex_);
+  if (!unaligned_) unaligned_ = Cache::instance().get(module_, CodegenOptions{.streaming = false});
+  return *unaligned_;
+}
+
+int64_t CompiledGroup::workspace_bytes(std::span<const int64_t> sizes) const {
+  return module_.pool.evaluate(module_.workspace_bytes, sizes.data());
+}
+
+void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* const> outputs, std::span<const int64_t> sizes,
+                        void* workspace) const {
+  PD_INVARIANT(static_cast<int>(inputs.size()) == module_.num_inputs && static_cast<int>(outputs.size()) == module_.num_outputs &&
+               static_cast<int>(sizes.size()) >= module_.num_symbols);
+  const Code& code = code_for(outputs);
+  const IndexPool& pool = module_.pool;
+  std::unique_ptr<void, decltype(&std::free)> owned(nullptr, &std::free);
+  if (const int64_t bytes = workspace_bytes(sizes); bytes > 0 && !workspace) {
+    owned.reset(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    check(owned != nullptr, ErrorKind::kMemory, "[cinn] no memory for {} bytes of workspace", bytes);
+    workspace = owned.get();
+  }
+  const int64_t scratch_bytes = pool.evaluate(module_.scratch_bytes, sizes.data());
+  std::vector<void*> buffers;
+  for (const void* p : inputs) buffers.push_back(const_cast<void*>(p));
+  buffers.insert(buffers.end(), outputs.begin(), outputs.end());
+  buffers.push_back(workspace);
+  buffers.push_back(nullptr);
+  for (size_t k = 0; k < module_.kernels.size(); ++k) {
+    const Kernel& kernel = module_.kernels[k];
+    const KernelFn fn = code.kernel(k);
+    const int64_t n = pool.evaluate(kernel.parallel_extent, sizes.data());
+    const int64_t work = std::max<int64_t>(1, pool.evaluate(kernel.work, sizes.data()));
+    parallel_for(0, n, std::max<int64_t>(1, kWorkPerThread / work), [&](int64_t begin, int64_t end) {
+      if (scratch_bytes == 0) return fn(buffers.data(), sizes.data(), begin, end);
+      std::vector<void*> own = buffers;
+      own.back() = scratch(scratch_bytes);
+      fn(own.data(), sizes.data(), begin, end);
+    });
+  }
+}
+
+Target host_target() {
+  Target t;
+  t.threads = num_threads();
+  t.vector_bytes = codegen().vector_bytes();
+  return t;
+}
+
+static StepLog printing_log() {
+  if (!flags::get_bool("cinn_print")) return nullptr;
+  return [](std::string_view step, const std::string& text, double ms) {
+    fmt::print(stderr, "-- cinn: {} ({:.2f} ms)\n{}", step, ms, text);
+  };
+}
+
+std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log) {
+  Module module = lower(group, target, log ? log : printing_log());
+  auto code = Cache::instance().get(module, CodegenOptions{.streaming = target.streaming});
+  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code));
+}
+
+std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log) {
+  return compile(group, host_target(), log);
+}
+
+std::string print_assembly(const Module& module, bool llvm_ir) {
+  std::vector<KernelFn> kernels(module.kernels.size());
+  std::string text, error;
+  CodegenOptions options{.streaming = true, .print_ir = llvm_ir, .print_assembly = !llvm_ir};
+  void* handle = codegen().compile(module, options, kernels.data(), &text, &error);
+  check(handle != nullptr, ErrorKind::kRuntime, "{}", error);
+  codegen().release(handle);
+  return text;
+}
+
+}  // namespace paddle::cinn

@@ -1,0 +1,52 @@
+// compile: a group as machine code in this process, ready to run.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "cinn/codegen/llvm/api.h"
+#include "cinn/compute/group.h"
+#include "cinn/lower.h"
+
+namespace paddle::cinn {
+
+class Code;  // kernels in memory, shared by equal groups
+
+class CompiledGroup {
+ public:
+  CompiledGroup(Module module, std::shared_ptr<const Code> code);
+  ~CompiledGroup();
+
+  // Computes all outputs. Buffers are row-major and dense, and no output overlaps an input or another output. sizes: the
+  // values of the size symbols, each at least 1 (constants may be 0). workspace: workspace_bytes(sizes) bytes aligned to
+  // 64, or null: then it is allocated here. Runs on num_threads() threads; may be called from several threads at once.
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, std::span<const int64_t> sizes = {},
+           void* workspace = nullptr) const;
+  int64_t workspace_bytes(std::span<const int64_t> sizes) const;
+
+  const Module& module() const { return module_; }
+
+ private:
+  const Code& code_for(std::span<void* const> outputs) const;
+
+  Module module_;
+  std::shared_ptr<const Code> code_;
+  bool streams_ = false;
+  // Streaming stores need aligned outputs; what runs where they are not is compiled when that happens.
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Code> unaligned_;
+};
+
+Target host_target();
+
+// Lowers and compiles for the host. Equal kernels are compiled once per process. Raises NotImplementedError for what can't
+// be compiled, RuntimeError where the code generator is missing or fails.
+std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log = nullptr);
+std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log);
+// The machine-independent part and the target as one text: equal keys, equal code.
+std::string cache_key(const Module& module, const CodegenOptions& options);
+// What the host's code generator makes of it, for people.
+std::string print_assembly(const Module& module, bool llvm_ir);
+
+}  // namespace paddle::cinn

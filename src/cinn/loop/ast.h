@@ -1,0 +1,89 @@
+// The loop AST: kernels of loops, loads, stores and scalar values. Its meaning is scalar and sequential; what the schedule
+// decided (vectorise, unroll, stream) is annotation that a code generator may ignore.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/scalar.h"
+#include "cinn/compute/group.h"
+
+namespace paddle::cinn {
+
+using ValueId = int32_t;
+
+enum class ValueOp : uint8_t {
+  kConst,    // imm, or integer for integer types
+  kIndex,    // an index expression as int64
+  kLoad,     // buffer[index]; with args[0], only where that truth value holds (elsewhere unspecified)
+  kCast,     // to dtype
+  kFn,       // scalar function; dtype is the compute type, kBool for boolean functions
+  kReadAcc,  // final value of accumulator `integer`
+};
+
+// A value in a register: bool (a truth value), an integer type, f32 or f64. 16-bit floats exist in memory only.
+struct Value {
+  ValueOp op;
+  DType dtype;
+  scalar::Fn fn = scalar::Fn::constant;
+  std::vector<ValueId> args;
+  double imm = 0;
+  int64_t integer = 0;
+  int buffer = -1;
+  Index index;
+};
+
+enum class StmtKind : uint8_t { kLet, kStore, kFor, kAcc, kUpdate };
+
+struct Stmt {
+  StmtKind kind;
+  ValueId value = -1;        // kLet: defines it; kStore, kUpdate: what is stored or combined
+  int buffer = -1;           // kStore
+  Index index;               // kStore
+  bool streaming = false;    // kStore: around the cache
+  AtomId var = -1;           // kFor: runs over [0, extent)
+  Index extent;
+  bool vectorize = false;    // kFor: iterations are independent but for accumulators, which may be split by lanes
+  int unroll = 1;
+  std::vector<Stmt> body;    // kFor
+  int acc = -1;              // kAcc, kUpdate: number of the accumulator
+  ReduceKind reduce = ReduceKind::kSum;
+  DType dtype = DType::kUndefined;  // kAcc
+};
+
+enum class BufferRole : uint8_t { kInput, kOutput, kTemp, kScratch };
+
+struct Buffer {
+  BufferRole role;
+  int slot;       // inputs, outputs, temporaries: counted from 0 each
+  DType dtype;
+  Index size;     // elements
+  Index offset;   // bytes from the start: of the workspace (kTemp), of the thread's scratch memory (kScratch)
+};
+
+struct Kernel {
+  std::string name;
+  Index parallel_extent;   // iterations of the outermost loop, any contiguous range of which may run by itself
+  AtomId parallel_var = -1;
+  std::vector<Stmt> body;  // one such iteration
+  Index work;              // scalar operations of one iteration, roughly: decides how many threads are worth it
+};
+
+// Everything that one group compiles to. Kernels run one after the other, each over all its parallel iterations.
+struct Module {
+  IndexPool pool;
+  std::vector<Buffer> buffers;
+  std::vector<Value> values;
+  std::vector<Kernel> kernels;
+  int num_inputs = 0, num_outputs = 0, num_symbols = 0;
+  Index workspace_bytes;   // for temporaries, shared by all threads
+  Index scratch_bytes;     // per thread
+  std::string str() const;
+};
+
+// What combining starts from, and the combining function, in the accumulator's type.
+Value identity_of(ReduceKind kind, DType dtype);
+scalar::Fn function_of(ReduceKind kind, DType dtype);
+
+}  // namespace paddle::cinn
