@@ -1,0 +1,42 @@
+"""Tensors to and from other frameworks, without copies."""
+
+from __future__ import annotations
+
+from ..base import core
+
+__all__ = ["to_dlpack", "from_dlpack"]
+
+
+def to_dlpack(x):
+    """A DLPack capsule that shares ``x``'s memory.
+
+    Raises:
+        TypeError: not a Tensor.
+    """
+    if not isinstance(x, core.Tensor):
+        raise TypeError(f"The type of 'x' in to_dlpack must be paddle.Tensor, but received {type(x)}.")
+    return x.__dlpack__()
+
+
+def from_dlpack(dlpack, *, device=None, copy: bool | None = None):
+    """A tensor that shares the memory of a capsule or of an object with ``__dlpack__``.
+
+    Args:
+        device: where the tensor shall be; elsewhere means a copy.
+        copy: True forces a copy, False forbids one.
+
+    Raises:
+        TypeError: neither capsule nor such an object. BufferError: a copy would be needed but is forbidden.
+    """
+    if not hasattr(dlpack, "__dlpack__") and type(dlpack).__name__ != "PyCapsule":
+        raise TypeError(f"The type of 'dlpack' in from_dlpack must be PyCapsule or an object with __dlpack__, but received {type(dlpack)}.")  # fmt: skip
+    tensor = core._core.from_dlpack(dlpack)
+    if device is not None:
+        from ..framework.place import convert_to_place
+
+        place = convert_to_place(device)
+        if str(place) != str(tensor.place):
+            if copy is False:
+                raise BufferError(f"[from_dlpack] a copy to {place} is needed, but copy=False")
+            return tensor.to(place)
+    return tensor.clone().detach() if copy else tensor
