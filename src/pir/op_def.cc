@@ -149,12 +149,13 @@ OpDef Registry::def_of(const OpInfo& info, const std::string& name) {
     for (size_t i = 0; i < info.args.size(); ++i) order.push_back(static_cast<uint8_t>(i));
   for (uint8_t i : order) {
     const ArgInfo& a = info.args[i];
+    std::string arg_name(a.pir_name.empty() ? a.name : a.pir_name);
     if (is_operand(a)) {
       bool list = a.kind == ArgKind::kTensors || a.kind == ArgKind::kOptTensors;
       bool optional = a.kind == ArgKind::kOptTensor || a.kind == ArgKind::kOptTensors;
-      d.operands.push_back({std::string(a.name), optional, list, false, i});
+      d.operands.push_back({arg_name, optional, list, false, i});
     } else {
-      d.attrs.push_back({std::string(a.name), !a.has_default && !may_be_absent(a.kind), kinds_of(a.kind), i,
+      d.attrs.push_back({arg_name, !a.has_default && !may_be_absent(a.kind), kinds_of(a.kind), i,
                          default_attribute(a)});
     }
   }

@@ -143,7 +143,7 @@ TEST_F(Text, ErrorsSayWhere) {
   EXPECT_THAT(message("{\n (%0) = \"pd_op.softmux\" () {} : () -> tensor<f32> }"), HasSubstr("line 2, column 9: there is no operation named \"pd_op.softmux\"; the nearest name is \"pd_op.softmax\""));
   EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: (Int32)99999999999} : () -> tensor<f32> }"), HasSubstr("doesn't fit 32 bits"));
   EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: (Int33)9} : () -> tensor<f32> }"), HasSubstr("unknown kind of attribute (Int33)"));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> tensor<4x5> }"), HasSubstr("expected a dtype such as f32 or i64"));
+  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> tensor<4xf99> }"), HasSubstr("expected a dtype such as f32 or i64"));
   EXPECT_THAT(message("{ (%0, %0) = \"builtin.split\" () {} : () -> tensor<f32>, tensor<f32> }"), HasSubstr("%0 is defined twice"));
   EXPECT_THAT(message("{"), HasSubstr("got the end of the text"));
   EXPECT_THAT(message(""), HasSubstr("expected \"{\""));
