@@ -112,6 +112,16 @@ inline float multiply_add(float a, float b, float c) {
 }
 inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
+// NaN wins on either side: a if it is NaN, and b if it is, since comparing with it fails.
+template <class T> inline T larger(T a, T b) {
+  const T r = a > b ? a : b;
+  return a != a ? a : r;
+}
+template <class T> inline T smaller(T a, T b) {
+  const T r = a < b ? a : b;
+  return a != a ? a : r;
+}
+
 void fill_arithmetic(KernelTable& t) {
   on_binary(t, Reals{}, Fn::add, []<class T>(T a, T b) { return a + b; });
   on_binary(t, Reals{}, Fn::sub, []<class T>(T a, T b) { return a - b; });
@@ -143,11 +153,10 @@ void fill_arithmetic(KernelTable& t) {
 }
 
 void fill_choice(KernelTable& t) {
-  // NaN wins on either side: a if it is NaN, and b if it is, since comparing with it fails.
-  on_binary(t, Floats{}, Fn::min, []<class T>(T a, T b) { return (a < b) | (a != a) ? a : b; });
-  on_binary(t, Floats{}, Fn::max, []<class T>(T a, T b) { return (a > b) | (a != a) ? a : b; });
-  on_binary(t, Floats{}, Fn::fmin, []<class T>(T a, T b) { return (a < b) | (b != b) ? a : b; });
-  on_binary(t, Floats{}, Fn::fmax, []<class T>(T a, T b) { return (a > b) | (b != b) ? a : b; });
+  on_binary(t, Floats{}, Fn::min, []<class T>(T a, T b) { return smaller(a, b); });
+  on_binary(t, Floats{}, Fn::max, []<class T>(T a, T b) { return larger(a, b); });
+  on_binary(t, Floats{}, Fn::fmin, []<class T>(T a, T b) { const T r = b < a ? b : a; return a != a ? b : r; });
+  on_binary(t, Floats{}, Fn::fmax, []<class T>(T a, T b) { const T r = b > a ? b : a; return a != a ? b : r; });
   for (Fn f : {Fn::min, Fn::fmin}) on_binary(t, Ints{}, f, []<class T>(T a, T b) { return a < b ? a : b; });
   for (Fn f : {Fn::max, Fn::fmax}) on_binary(t, Ints{}, f, []<class T>(T a, T b) { return a > b ? a : b; });
   on_ternary(t, Reals{}, Fn::where, []<class T>(T c, T a, T b) { return c != 0 ? a : b; });

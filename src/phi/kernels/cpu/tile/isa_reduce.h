@@ -15,11 +15,11 @@ template <class T> inline constexpr T kHighest =
 // The accumulator `a` may be NaN and then stays; a NaN `b` fails every comparison and is taken.
 struct MaxOf {
   template <class T> static T init() { return kLowest<T>; }
-  template <class T> T operator()(T a, T b) const { return (a > b) | (a != a) ? a : b; }
+  template <class T> T operator()(T a, T b) const { return larger(a, b); }
 };
 struct MinOf {
   template <class T> static T init() { return kHighest<T>; }
-  template <class T> T operator()(T a, T b) const { return (a < b) | (a != a) ? a : b; }
+  template <class T> T operator()(T a, T b) const { return smaller(a, b); }
 };
 struct AnyOf { template <class T> static T init() { return T(0); } template <class T> T operator()(T a, T b) const { return T((a != 0) | (b != 0) ? 1 : 0); } };
 struct AllOf { template <class T> static T init() { return T(1); } template <class T> T operator()(T a, T b) const { return T((a != 0) & (b != 0) ? 1 : 0); } };

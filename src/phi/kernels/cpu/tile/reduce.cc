@@ -17,7 +17,7 @@ namespace paddle::tile {
 namespace {
 
 constexpr int64_t kGrain = 1 << 15;      // elements that a thread must have
-constexpr int64_t kDirectChunk = 8192;   // of a row that is read in place
+constexpr int64_t kDirectChunk = 2048;   // of a row that is read in place
 constexpr int64_t kFoldRows = 256;       // rows added into one accumulator before it is folded into the next
 constexpr int64_t kParts = 32;           // pieces of a reduction with few outputs: fixed, so that results are too
 
