@@ -1,10 +1,7 @@
 """Functions with a gradient of their own.
 
-What is asked of the extension: ``_core.py_layer_apply(cls, ctx, tensors, run)``. ``tensors`` are the tensor arguments of
-``apply`` in order; ``run()`` computes the outputs without recording. If one of ``tensors`` needs a gradient (and recording
-is on) the outputs get a node that in the backward pass calls ``ctx._run_backward(grads)`` with one gradient or None per
-tensor output, and takes one gradient or None per entry of ``tensors`` back. Outputs listed by ``ctx._is_differentiable``
-False keep ``stop_gradient``. The value of ``py_layer_apply`` is what ``run`` returned.
+``_core.py_layer_apply(cls, ctx, tensors, run)`` calls ``run()`` without recording and gives the outputs, where one of
+``tensors`` needs a gradient, a node that calls ``ctx._run_backward(grads)`` in the backward pass.
 """
 
 from __future__ import annotations
@@ -118,6 +115,15 @@ def _flatten(value, out) -> None:
             _flatten(item, out)
 
 
+def _replace(value, ids):
+    """A nest with fresh handles in place of the tensors whose ``id`` is given."""
+    if isinstance(value, core.Tensor):
+        return value.detach() if id(value) in ids else value
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(_replace(item, ids) for item in value)
+    return value
+
+
 class _LayerMeta(type):
     """Gives every PyLayer class a context class that knows it."""
 
@@ -147,8 +153,14 @@ class PyLayer(metaclass=_LayerMeta):
         _flatten(kwargs, tensors)
         ctx._needs = [not t.stop_gradient for t in tensors]
 
+        versions = [t.inplace_version for t in tensors]
+
         def run():
             outputs = cls.forward(ctx, *args, **kwargs)
+            # An input that comes back unwritten is a new tensor of the same values; one written in place stays itself.
+            same = {id(t) for t, v in zip(tensors, versions) if t.inplace_version == v}
+            same.update(id(t) for t in ctx.not_inplace_tensors)
+            outputs = _replace(outputs, same)
             flat = []
             _flatten(outputs, flat)
             ctx._outputs = [(t.shape, t.dtype) for t in flat]

@@ -1,15 +1,6 @@
 """The one place where the Python sources meet the extension module.
 
-What is needed of ``paddle._core``:
-
-- ``Tensor``; ``DType`` with one object per name in ``DTYPES`` as attributes of the module; the places ``Place``,
-  ``CPUPlace``, ``CUDAPlace``, ``CUDAPinnedPlace``, ``XPUPlace``, ``CustomPlace``;
-- gradients: ``grad_enabled()``, ``set_grad_enabled(bool)``, ``backward(tensors, grads, retain_graph)``,
-  ``grad(outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, no_grad_vars)``,
-  ``py_layer_apply(cls, ctx, tensors, run)``, ``saved_tensors_hooks_push(pack, unpack)``, ``..._pop()``;
-- state: ``seed(int)``, ``get_rng_state()`` -> (seed, offset), ``set_rng_state((seed, offset))``, ``flag_names()``,
-  ``flag_get(name)``, ``flag_set(name, value)``, ``get_default_dtype()``, ``set_default_dtype(DType)``,
-  ``current_place()``, ``set_current_place(place)``, ``amp_state()`` and ``set_amp_state(level, dtype, white, black)``.
+Everything here is a thin name for something in ``paddle._core``, or what clients know as ``paddle.base.core``.
 """
 
 from __future__ import annotations
@@ -46,13 +37,38 @@ bool_, uint8 = dtype_objects["bool"], dtype_objects["uint8"]
 
 Place = _core.Place
 CPUPlace = _core.CPUPlace
-CUDAPlace = _core.CUDAPlace
-CUDAPinnedPlace = _core.CUDAPinnedPlace
-XPUPlace = _core.XPUPlace
 CustomPlace = _core.CustomPlace
+
+
+def _absent_place(name, kind):
+    """A class of places for a kind of device that this build has not: it can be asked for, but not made."""
+
+    def refuse(cls, *args):
+        raise ValueError(f"[{name}] this build of paddle has no {kind} devices")
+
+    return type(name, (Place,), {"__new__": refuse, "__module__": "paddle", "__doc__": f"A place on a {kind} device."})
+
+
+CUDAPlace = getattr(_core, "CUDAPlace", None) or _absent_place("CUDAPlace", "CUDA")
+CUDAPinnedPlace = getattr(_core, "CUDAPinnedPlace", None) or _absent_place("CUDAPinnedPlace", "CUDA")
+XPUPlace = getattr(_core, "XPUPlace", None) or _absent_place("XPUPlace", "XPU")
+XPUPinnedPlace = getattr(_core, "XPUPinnedPlace", None) or _absent_place("XPUPinnedPlace", "XPU")
+IPUPlace = _absent_place("IPUPlace", "IPU")
 
 grad_enabled = _core.grad_enabled
 set_grad_enabled = _core.set_grad_enabled
+_AMP_LEVELS = {"O0": 0, "OD": 1, "O1": 1, "O2": 2}
+
+
+def amp_state():
+    """(level "O0" | "O1" | "O2", dtype, white names, black names) of autocast here."""
+    level, dtype, white, black = _core.amp_state()
+    return f"O{level}" if isinstance(level, int) else level, dtype, white, black
+
+
+def set_amp_state(level, dtype, white, black) -> None:
+    """Sets what ``amp_state`` gives."""
+    _core.set_amp_state(_AMP_LEVELS[level], dtype, white, black)
 
 
 def to_tensor(data, dtype=None, place=None, stop_gradient=True):
@@ -122,10 +138,19 @@ class VarDesc:
     VarType = _VarType
 
 
+def device_kinds() -> list:
+    """Kinds of devices in this process, such as ``["cpu", "opencl"]``."""
+    kinds = getattr(_core, "device_kinds", None)
+    return list(kinds()) if kinds is not None else ["cpu"]
+
+
+def _count(kind) -> int:
+    return int(_core.device_count(kind)) if kind in device_kinds() else 0
+
+
 def is_compiled_with_cuda() -> bool:
     """True where a CUDA device can be used."""
-    count = getattr(_core, "device_count", None)
-    return bool(count is not None and count("gpu"))
+    return _count("gpu") > 0
 
 
 def is_compiled_with_rocm() -> bool:
@@ -161,21 +186,18 @@ def is_compiled_with_custom_device(device_type) -> bool:
 
 
 def get_all_custom_device_type() -> list:
-    """Types of the devices that plugins brought."""
-    kinds = getattr(_core, "device_types", None)
-    return [k for k in kinds() if k not in ("cpu", "gpu", "null")] if kinds is not None else []
+    """Kinds of devices that plugins brought."""
+    return [k for k in device_kinds() if k not in ("cpu", "gpu", "null")]
 
 
 def get_cuda_device_count() -> int:
     """Number of CUDA devices, 0 without any."""
-    count = getattr(_core, "device_count", None)
-    return int(count("gpu")) if count is not None else 0
+    return _count("gpu")
 
 
 def get_custom_device_count(device_type) -> int:
-    """Number of devices of a plugin's type."""
-    count = getattr(_core, "device_count", None)
-    return int(count(device_type)) if count is not None else 0
+    """Number of devices of a plugin's kind."""
+    return _count(device_type)
 
 
 def set_num_threads(count) -> None:
@@ -185,9 +207,38 @@ def set_num_threads(count) -> None:
         setter(int(count))
 
 
+def _set_has_grad(value) -> None:
+    """``set_grad_enabled`` under the name that clients use."""
+    set_grad_enabled(bool(value))
+
+
+def device_memory_stat_current_value(name, index=0) -> int:
+    """Bytes "Allocated" or "Reserved" now on the current device."""
+    return _core.memory_stats()["in_use" if name == "Allocated" else "reserved"]
+
+
+def device_memory_stat_peak_value(name, index=0) -> int:
+    """The most bytes "Allocated" or "Reserved" so far on the current device."""
+    return _core.memory_stats()["peak_in_use" if name == "Allocated" else "peak_reserved"]
+
+
+def nvprof_nvtx_push(name) -> None:
+    """Marks a range for NVIDIA's profiler; nothing without CUDA."""
+
+
+def nvprof_nvtx_pop() -> None:
+    """Ends a range for NVIDIA's profiler; nothing without CUDA."""
+
+
 def __getattr__(name):
     if name == "libpaddle":
         return _core
+    if name == "DataType":
+        return DType
+    if name in ("default_cpu_generator", "default_cuda_generator", "default_custom_device_generator", "Generator"):
+        from ..framework.random import Generator, default_generator
+
+        return Generator if name == "Generator" else lambda *args: default_generator
     try:
         return getattr(_core, name)
     except AttributeError:

@@ -6,6 +6,7 @@ import importlib
 
 from ..base import core
 from ..base.core import (
+    XPUPinnedPlace,
     get_all_custom_device_type,
     is_compiled_with_cinn,
     is_compiled_with_cuda,
@@ -53,13 +54,6 @@ def get_cudnn_version() -> int | None:
     return version() if version is not None and is_compiled_with_cuda() else None
 
 
-class XPUPinnedPlace:
-    """Host memory that an XPU reads directly; there is none."""
-
-    def __init__(self):
-        raise RuntimeError("[XPUPinnedPlace] there is no XPU")
-
-
 def XPUPlace(dev_id: int):  # noqa: N802
     """The place of an XPU."""
     return core.XPUPlace(dev_id)
@@ -74,14 +68,9 @@ def IPUPlace():  # noqa: N802
     raise RuntimeError("[IPUPlace] there is no IPU")
 
 
-def _device_types() -> list:
-    kinds = getattr(core._core, "device_types", None)
-    return list(kinds()) if kinds is not None else ["cpu"]
-
-
 def get_all_device_type() -> list:
     """Kinds of devices that can be used, such as ``["cpu", "gpu"]``."""
-    return _device_types()
+    return [k for k in core.device_kinds() if k != "null"]
 
 
 def get_available_device() -> list:
@@ -141,9 +130,7 @@ def synchronize(device=None) -> None:
 
 def empty_cache() -> None:
     """Gives memory that the allocators keep for later back to the system."""
-    release = getattr(core._core, "empty_cache", None)
-    if release is not None:
-        release()
+    core._core.trim_memory()
 
 
 class device_guard:  # noqa: N801 - the public name

@@ -6,46 +6,42 @@ from ..base import core
 from ..framework.place import convert_to_place
 
 
-def _stat(kind, device, reset=False):
-    place = core.current_place() if device is None else convert_to_place(f"gpu:{device}" if isinstance(device, int) else device)  # fmt: skip
-    name = "reset_memory_peak" if reset else "memory_stat"
-    ask = getattr(core._core, name, None)
-    if ask is None:
-        raise ValueError(f"[memory] no statistics are kept for {place}")
-    return ask(place, kind)
+def _place(device):
+    if device is None:
+        return core.current_place()
+    return convert_to_place(f"gpu:{device}" if isinstance(device, int) else device)
 
 
 def memory_allocated(device=None) -> int:
     """Bytes that tensors take now."""
-    return _stat("allocated", device)
+    return core._core.memory_stats(_place(device))["in_use"]
 
 
 def memory_reserved(device=None) -> int:
     """Bytes that the allocator holds now, for tensors or for later."""
-    return _stat("reserved", device)
+    return core._core.memory_stats(_place(device))["reserved"]
 
 
 def max_memory_allocated(device=None) -> int:
     """The most that ``memory_allocated`` has been."""
-    return _stat("max_allocated", device)
+    return core._core.memory_stats(_place(device))["peak_in_use"]
 
 
 def max_memory_reserved(device=None) -> int:
     """The most that ``memory_reserved`` has been."""
-    return _stat("max_reserved", device)
-
-
-def reset_max_memory_allocated(device=None) -> None:
-    """Starts ``max_memory_allocated`` anew from what is allocated now."""
-    _stat("max_allocated", device, reset=True)
-
-
-def reset_max_memory_reserved(device=None) -> None:
-    """Starts ``max_memory_reserved`` anew from what is reserved now."""
-    _stat("max_reserved", device, reset=True)
+    return core._core.memory_stats(_place(device))["peak_reserved"]
 
 
 def reset_peak_memory_stats(device=None) -> None:
-    """Starts both maxima anew."""
-    reset_max_memory_allocated(device)
-    reset_max_memory_reserved(device)
+    """Starts both maxima anew from what is taken now."""
+    core._core.reset_peak_memory(_place(device))
+
+
+def reset_max_memory_allocated(device=None) -> None:
+    """Starts the maxima anew (of both kinds: they are kept together)."""
+    reset_peak_memory_stats(device)
+
+
+def reset_max_memory_reserved(device=None) -> None:
+    """Starts the maxima anew (of both kinds: they are kept together)."""
+    reset_peak_memory_stats(device)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .. import _C_ops
 from ..base import core
+from . import multi_tensor
 from .fused import FusedOptimizer
 
 
@@ -71,7 +71,7 @@ class Adam(FusedOptimizer):
 
     def _launch(self, bucket, grads, lr) -> None:
         moment1, moment2, largest, power1, power2 = bucket.states
-        _C_ops.fused_adam_multi_(
+        multi_tensor.fused_adam_multi_(
             bucket.params,
             grads,
             moment1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C_ops
+from . import multi_tensor
 from .fused import FusedOptimizer
 
 
@@ -49,7 +49,7 @@ class Momentum(FusedOptimizer):
         return (self._state("velocity", param),)
 
     def _launch(self, bucket, grads, lr) -> None:
-        _C_ops.fused_momentum_(
+        multi_tensor.fused_momentum_(
             bucket.params,
             grads,
             bucket.states[0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C_ops
+from . import multi_tensor
 from .fused import FusedOptimizer
 
 
@@ -30,4 +30,4 @@ class SGD(FusedOptimizer):
         self.type = "sgd"
 
     def _launch(self, bucket, grads, lr) -> None:
-        _C_ops.fused_sgd_(bucket.params, grads, lr, bucket.decay, bucket.masters)
+        multi_tensor.fused_sgd_(bucket.params, grads, lr, bucket.decay, bucket.masters)

@@ -18,6 +18,29 @@ def to_dlpack(x):
     return x.__dlpack__()
 
 
+class _Holder:
+    """A bare capsule in the form that NumPy takes."""
+
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **kwargs):
+        return self._capsule
+
+    def __dlpack_device__(self):
+        return 1, 0  # capsules of other devices are refused by who reads them
+
+
+def _import(source):
+    native = getattr(core._core, "from_dlpack", None)
+    if native is not None:
+        return native(source)
+    import numpy as np
+
+    array = np.from_dlpack(source if hasattr(source, "__dlpack__") else _Holder(source))
+    return core._core.from_numpy(array if array.flags.writeable else array.copy())
+
+
 def from_dlpack(dlpack, *, device=None, copy: bool | None = None):
     """A tensor that shares the memory of a capsule or of an object with ``__dlpack__``.
 
@@ -30,7 +53,7 @@ def from_dlpack(dlpack, *, device=None, copy: bool | None = None):
     """
     if not hasattr(dlpack, "__dlpack__") and type(dlpack).__name__ != "PyCapsule":
         raise TypeError(f"The type of 'dlpack' in from_dlpack must be PyCapsule or an object with __dlpack__, but received {type(dlpack)}.")  # fmt: skip
-    tensor = core._core.from_dlpack(dlpack)
+    tensor = _import(dlpack)
     if device is not None:
         from ..framework.place import convert_to_place
 

@@ -1,0 +1,28 @@
+"""What is on trial."""
+
+from __future__ import annotations
+
+import importlib
+
+_LAZY = {"LookAhead": ".optimizer", "ModelAverage": ".optimizer", "softmax_mask_fuse": ".operators",
+         "softmax_mask_fuse_upper_triangle": ".operators", "identity_loss": ".operators"}  # fmt: skip
+_FROM_GEOMETRIC = {
+    "segment_sum": "segment_sum", "segment_mean": "segment_mean", "segment_max": "segment_max",
+    "segment_min": "segment_min", "graph_send_recv": "send_u_recv", "graph_reindex": "reindex_graph",
+    "graph_sample_neighbors": "sample_neighbors",
+}  # fmt: skip
+_MODULES = ("optimizer", "autograd", "multiprocessing", "nn", "operators", "distributed")
+__all__ = [*_LAZY, *_FROM_GEOMETRIC]
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name], __name__), name)
+    elif name in _FROM_GEOMETRIC:
+        value = getattr(importlib.import_module("..geometric", __name__), _FROM_GEOMETRIC[name])
+    elif name in _MODULES:
+        value = importlib.import_module("." + name, __name__)
+    else:
+        raise AttributeError(f"module 'paddle.incubate' has no attribute {name!r}")
+    globals()[name] = value
+    return value

@@ -1,0 +1,36 @@
+"""Small compositions that official Paddle fuses by hand; here the compiler does."""
+
+from __future__ import annotations
+
+
+def _softmax(x):
+    import paddle
+
+    return paddle.nn.functional.softmax(x, axis=-1)
+
+
+def softmax_mask_fuse(x, mask, name=None):
+    """``softmax(x + mask)`` along the last axis; ``mask`` broadcasts, as ``[B, 1, S, S]`` over ``[B, H, S, S]``."""
+    return _softmax(x + mask)
+
+
+def softmax_mask_fuse_upper_triangle(x):
+    """Softmax along the last axis of ``[B, H, S, S]`` scores, each row seeing columns up to its own."""
+    import paddle
+
+    rows, columns = x.shape[-2], x.shape[-1]
+    hidden = paddle.triu(paddle.full([rows, columns], -1e4, dtype=x.dtype), 1)
+    return _softmax(x + hidden) * paddle.tril(paddle.ones([rows, columns], dtype=x.dtype))
+
+
+def identity_loss(x, reduction="none"):
+    """``x`` itself, its sum (``"sum"`` or 0) or mean (``"mean"`` or 1)."""
+    if reduction in ("sum", 0):
+        return x.sum()
+    if reduction in ("mean", 1):
+        return x.mean()
+    if reduction in ("none", 2):
+        return x
+    raise Exception("Unsupported reduction type.")
+
+

@@ -1,0 +1,7 @@
+"""Optimizers around optimizers."""
+
+from ...optimizer import LBFGS
+from .lookahead import LookAhead
+from .model_average import ModelAverage
+
+__all__ = ["LBFGS", "LookAhead", "ModelAverage"]
