@@ -8,6 +8,7 @@
 namespace paddle::cinn {
 namespace {
 
+constexpr int kTile = 32;
 constexpr int kJam = 8;  // rows that one visit of a column accumulator takes in
 
 Index round_up(IndexPool& pool, const Index& n, int64_t to) { return pool.ceil_div(n, to) * to; }
@@ -125,6 +126,10 @@ class Builder {
       bool with_axis = false;
       for (int b : kernel_->parallel) with_axis |= axes_.axes[b].chunk == a && counts_with_chunk(b);
       if (with_axis) continue;
+      if (a == kernel_->tile_axis) {
+        out.push_back({a, m_.pool.ceil_div(axes_.axes[a].extent, kTile)});
+        continue;
+      }
       out.push_back({a, counts_with_chunk(a) ? axes_.axes[a].total : axes_.axes[a].extent});
     }
     return out;
@@ -142,6 +147,7 @@ class Builder {
   // for every thread to have some, and so that column accumulators stay in L1.
   int64_t block_size(const Index& others) const {
     const Index& n = axes_.axes[kernel_->vector_axis].extent;
+    if (kernel_->tile_axis >= 0) return n.is_const() ? std::clamp<int64_t>(n.value(), 1, 128) : 128;
     bool reduces = false;
     for (const PassPlan& p : kernel_->passes) reduces |= !p.axes.empty();
     const int64_t most = reduces ? 1024 : 4096, least = reduces ? 64 : 256;
@@ -171,7 +177,7 @@ class Builder {
         base_[axes_.axes[axis].chunk] = m_.pool.div(at, axes_.axes[axis].extent);
         at = m_.pool.mod(at, axes_.axes[axis].extent);
       }
-      base_[axis] = at;
+      base_[axis] = axis == kernel_->tile_axis ? at * kTile : at;
     }
   }
 
@@ -254,6 +260,7 @@ class Builder {
   Index work_of(const PassPlan& pass) const {
     Index n = static_cast<int64_t>(body_cost(pass)) + 1;
     for (int a : pass.axes) n = n * axes_.axes[a].extent;
+    if (kernel_->tile_axis >= 0) n = n * kTile;
     return kernel_->vector_axis >= 0 ? n * block_ : n;
   }
 
@@ -302,6 +309,14 @@ class Builder {
   }
 
   void column_pass(const PassPlan& pass) {
+    if (pass.axes.empty() && kernel_->tile_axis >= 0) {
+      Binding where = base_;
+      Index& at = where[kernel_->tile_axis];
+      at = at + emit_.open_loop(m_.pool.min(axes_.axes[kernel_->tile_axis].extent - at, kTile), false, 1);
+      over_block(unroll_of(pass), where, [&](const Binding& inner) { emit_stores(pass, inner); });
+      emit_.close_loop();
+      return;
+    }
     if (pass.axes.empty()) {
       over_block(unroll_of(pass), base_, [&](const Binding& where) { emit_stores(pass, where); });
       return;

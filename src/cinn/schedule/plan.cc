@@ -196,6 +196,7 @@ class Planner {
       }
     }
     choose_vector_axis(kernel, votes);
+    choose_tile_axis(kernel);
     for (PassPlan& p : kernel.passes) order_loops(kernel, p, votes);
     choose_kept(kernel);
   }
@@ -215,6 +216,28 @@ class Planner {
     bool rows = std::find(inner.begin(), inner.end(), best) != inner.end();
     kernel.by_columns = !rows;
     if (kernel.by_columns && best >= 0) kernel.vector_axis = best;
+  }
+
+  void choose_tile_axis(KernelPlan& kernel) const {
+    if (!kernel.by_columns || kernel.vector_axis < 0) return;
+    std::set<int> seen;
+    std::vector<int> work;
+    for (const PassPlan& p : kernel.passes) {
+      if (!p.axes.empty()) return;
+      for (const StorePlan& s : p.stores) work.push_back(s.node);
+    }
+    while (!work.empty()) {
+      int n = work.back();
+      work.pop_back();
+      if (!seen.insert(n).second) continue;
+      const Node& node = group_.nodes[n];
+      const AxisList& all = axes_.nodes[n].all;
+      if (node.kind == NodeKind::kInput && axes_.contains(n, kernel.vector_axis) && all.back() != kernel.vector_axis &&
+          axes_.axes[all.back()].chunk < 0 && std::find(kernel.parallel.begin(), kernel.parallel.end(), all.back()) != kernel.parallel.end())
+        kernel.tile_axis = all.back();
+      for (size_t k = 0; k < node.operands.size(); ++k)
+        if (!axes_.mapped[n][k] && node.kind != NodeKind::kReduce) work.push_back(node.operands[k]);
+    }
   }
 
   void order_loops(const KernelPlan& kernel, PassPlan& p, const std::map<int, double>& votes) const {
@@ -296,7 +319,8 @@ std::string Plan::str(const Group&) const {
   for (size_t k = 0; k < kernels.size(); ++k) {
     const KernelPlan& p = kernels[k];
     out += fmt::format("kernel {}: parallel [{}]", k, fmt::join(p.parallel, " "));
-    out += p.by_columns ? fmt::format(" columns along {}\n", p.vector_axis) : " rows\n";
+    out += p.by_columns ? fmt::format(" columns along {}", p.vector_axis) : " rows";
+    out += p.tile_axis >= 0 ? fmt::format(" tiles along {}\n", p.tile_axis) : "\n";
     for (const PassPlan& q : p.passes) {
       out += fmt::format("  pass {} [{}]", q.depth, fmt::join(q.axes, " "));
       if (!q.prelude.empty()) out += fmt::format(" prelude %{}", fmt::join(q.prelude, " %"));

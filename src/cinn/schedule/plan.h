@@ -34,6 +34,9 @@ struct KernelPlan {
   // blocks of it, each pass runs over the block inside its own loops, and accumulators lie in scratch memory.
   bool by_columns = false;
   int vector_axis = -1;    // by columns: the parallel axis that runs along memory (-1: there is none, a scalar result)
+  // By columns, nothing reduced: a parallel axis along which an input runs (a transposed one). Iterations take tiles of it, so
+  // that a line of the input, once fetched, serves the whole tile.
+  int tile_axis = -1;
   std::vector<PassPlan> passes;
 };
 

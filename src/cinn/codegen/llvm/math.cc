@@ -67,8 +67,25 @@ V VectorMath::exp_reduced(V r, bool minus_one) {
   else
     p = polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
                        1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
-  V tail = fma(b_.CreateFMul(r, r), p, r);
-  return minus_one ? tail : b_.CreateFAdd(tail, number(r, 1));
+  if (minus_one) return fma(b_.CreateFMul(r, r), p, r);
+  return fma(fma(p, r, number(r, 1)), r, number(r, 1));
+}
+
+// The whole number nearest to x * factor, for |x * factor| < 2^21: adding 1.5 * 2^(digits - 1) rounds as a side effect.
+V VectorMath::nearest(V x, double factor) {
+  V magic = number(x, is_f32(x) ? 0x1.8p23 : 0x1.8p52);
+  return b_.CreateFSub(fma(x, number(x, factor), magic), magic);
+}
+
+// a / b in the type's normal range, b not 0: one Newton step from the hardware's estimate, and one on the quotient.
+V VectorMath::quotient(V a, V b) {
+  if (!has_scalef_ || !is_f32(a) || a->getType()->getPrimitiveSizeInBits() != 512) return b_.CreateFDiv(a, b);
+  V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
+  V r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {}, {b, llvm::Constant::getNullValue(b->getType()), all});
+  V minus_b = b_.CreateFNeg(b);
+  r = fma(fma(minus_b, r, number(a, 1)), r, r);
+  V q = b_.CreateFMul(a, r);
+  return fma(fma(minus_b, q, a), r, q);
 }
 
 static constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
@@ -76,7 +93,7 @@ static constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
 V VectorMath::exp(V x) {
   const bool f32 = is_f32(x);
   x = f32 ? clamp(x, -104, 89) : clamp(x, -746, 710);
-  V n = intrinsic(llvm::Intrinsic::roundeven, {b_.CreateFMul(x, number(x, kLog2e))});
+  V n = nearest(x, kLog2e);
   V r = fma(n, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), x);
   r = fma(n, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
   return scale(exp_reduced(r, false), n);
@@ -84,7 +101,7 @@ V VectorMath::exp(V x) {
 
 V VectorMath::exp2(V x) {
   x = is_f32(x) ? clamp(x, -151, 129) : clamp(x, -1076, 1025);
-  V n = intrinsic(llvm::Intrinsic::roundeven, {x});
+  V n = nearest(x, 1);
   return scale(exp_reduced(b_.CreateFMul(b_.CreateFSub(x, n), number(x, kLn2)), false), n);
 }
 
@@ -92,7 +109,7 @@ V VectorMath::exp2(V x) {
 V VectorMath::expm1(V x) {
   const bool f32 = is_f32(x);
   V c = f32 ? clamp(x, -50, 89) : clamp(x, -80, 710);
-  V n = intrinsic(llvm::Intrinsic::roundeven, {b_.CreateFMul(c, number(x, kLog2e))});
+  V n = nearest(c, kLog2e);
   V r = fma(n, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), c);
   r = fma(n, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
   V half = scale(number(x, 0.5), n);
@@ -104,8 +121,15 @@ V VectorMath::expm1(V x) {
 V VectorMath::tanh(V x) {
   V t = clamp(abs(x), 0, is_f32(x) ? 10 : 22);
   V e = expm1(b_.CreateFAdd(t, t));
-  V y = b_.CreateFDiv(e, b_.CreateFAdd(e, number(x, 2)));
+  V y = quotient(e, b_.CreateFAdd(e, number(x, 2)));
   return intrinsic(llvm::Intrinsic::copysign, {y, x});
+}
+
+// From exp(-|x|), so that the divisor lies in [1, 2].
+V VectorMath::sigmoid(V x) {
+  V e = exp(b_.CreateFNeg(abs(x)));
+  V y = quotient(number(x, 1), b_.CreateFAdd(e, number(x, 1)));
+  return b_.CreateSelect(b_.CreateFCmpOLT(x, number(x, 0)), b_.CreateFMul(e, y), y);
 }
 
 V VectorMath::log(V x, int base) {
@@ -412,7 +436,7 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
     case Fn::cos: return sine(a, 1);
     case Fn::tan: return sine(a, 2);
     case Fn::tanh: return tanh(a);
-    case Fn::sigmoid: return b_.CreateFDiv(number(a, 1), b_.CreateFAdd(number(a, 1), exp(b_.CreateFNeg(a))));
+    case Fn::sigmoid: return sigmoid(a);
     case Fn::erf: return f32 ? erf(a) : library("erf", x);
     case Fn::floor: return intrinsic(llvm::Intrinsic::floor, {a});
     case Fn::ceil: return intrinsic(llvm::Intrinsic::ceil, {a});

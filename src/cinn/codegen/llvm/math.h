@@ -35,6 +35,9 @@ class VectorMath {
   V exp(V x);
   V exp2(V x);
   V exp_reduced(V r, bool minus_one);
+  V nearest(V x, double factor);
+  V quotient(V a, V b);
+  V sigmoid(V x);
   V expm1(V x);
   V tanh(V x);
   V log(V x, int base);          // 0: natural, 2, 10
