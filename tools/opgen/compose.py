@@ -7,6 +7,7 @@ tensors (`tanh(x)`, `x + y`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from . import scalar
 from .expr import Prog
@@ -32,10 +33,28 @@ def operators(records: Iterable[Record]) -> dict[str, str]:
     return found
 
 
+def parametric(records: Iterable[Record]) -> dict[str, list[tuple[Record, tuple[int, ...]]]]:
+    """scalar function -> operators that compute it of tensors and numeric attributes (`pow(x, y)` with a number y)."""
+    found: dict[str, list[tuple[Record, tuple[int, ...]]]] = {}
+    for r in records:
+        prog = r.prog
+        if prog is not None and not r.synthetic and len(prog.instrs) == 1 and prog.params and len(prog.outputs) == 1:
+            found.setdefault(prog.instrs[0].fn, []).append((r, prog.instrs[0].args))
+    return found
+
+
+@dataclass(frozen=True)
+class Operators:
+    """Which operators compute which scalar functions."""
+
+    plain: dict[str, str]
+    parametric: dict[str, list[tuple[Record, tuple[int, ...]]]]
+
+
 class Composer:
     """Writes C++ statements. A value is (kind, text): `num` a double, `scalar` a Scalar, `tensor`, `bool` a bool tensor."""
 
-    def __init__(self, prog: Prog, ops: dict[str, str], functions: dict[str, scalar.Fn], like: str):
+    def __init__(self, prog: Prog, ops: Operators, functions: dict[str, scalar.Fn], like: str):
         self.prog, self.ops, self.functions, self.like = prog, ops, functions, like
         self.lines: list[str] = []
         self.values: list[tuple[str, str]] = []
@@ -89,11 +108,11 @@ class Composer:
             special = self.with_number(fn, operands, plain[1])
             if special:
                 return special
-        if fn not in self.ops:
+        if fn not in self.ops.plain:
             raise ComposeError(f"no operator computes the scalar function {fn!r}, which a gradient needs")
         booleans = _BOOLEAN_OPERANDS.get(fn, ())
         texts = [self.truth(v) if i in booleans else self.tensor(v) for i, v in enumerate(operands)]
-        return f"ops::{self.ops[fn]}({', '.join(texts)})"
+        return f"ops::{self.ops.plain[fn]}({', '.join(texts)})"
 
     def with_number(self, fn: str, operands, number_is_second: bool) -> str | None:
         """tensor ∘ number and number ∘ tensor, by `scale` and `pow`."""
@@ -103,14 +122,18 @@ class Composer:
             return f"ops::scale({tensor}, {number})"
         if fn == "add":
             return f"ops::scale({tensor}, 1.0, {number})"
-        if fn == "pow" and number_is_second and "pow" in self.ops.values():
-            return f"ops::pow({tensor}, {number})"
+        for record, sources in self.ops.parametric.get(fn, []):
+            first = len(record.prog.inputs)
+            if [s >= first for s in sources] == [not number_is_second, number_is_second]:
+                values = dict(zip(sources, (tensor, number) if number_is_second else (number, tensor), strict=True))
+                order = {record.args[index].name: i for i, index in enumerate(record.expr_args)}
+                return f"ops::{record.name}({', '.join(values[order[a.name]] for a in record.args)})"
         if kind != "num":
             return None
         if fn == "sub":
             return f"ops::scale({tensor}, 1.0, -({number}))" if number_is_second else f"ops::scale({tensor}, -1.0, {number})"
         if fn == "div" and number_is_second:
             return f"ops::scale({tensor}, 1.0 / {number})"
-        if fn == "div" and "reciprocal" in self.ops:
-            return f"ops::scale(ops::{self.ops['reciprocal']}({tensor}), {number})"
+        if fn == "div" and "reciprocal" in self.ops.plain:
+            return f"ops::scale(ops::{self.ops.plain['reciprocal']}({tensor}), {number})"
         return None

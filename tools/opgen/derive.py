@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from . import expr as scalar_expr
 from . import scalar
-from .compose import ComposeError, Composer, operators
+from .compose import ComposeError, Composer, Operators, operators, parametric
 from .dtype_lang import DtypeRule
 from .kinds import KINDS, cpp_name
 from .schema import Record
@@ -23,7 +23,7 @@ def complete(families: dict[str, list[Record]], root) -> None:
     """Adds what `expr` implies, in place: vjp_source, saves, and the records `<op>_grad`."""
     everything = [r for records in families.values() for r in records]
     names = {r.name for r in everything}
-    context = _Context(operators(everything), scalar.load(root))
+    context = _Context(Operators(operators(everything), parametric(everything)), scalar.load(root))
     for records in families.values():
         made: list[Record] = []
         for record in records:
@@ -39,7 +39,7 @@ def complete(families: dict[str, list[Record]], root) -> None:
 
 
 class _Context:
-    def __init__(self, ops: dict[str, str], functions: dict[str, scalar.Fn]):
+    def __init__(self, ops: Operators, functions: dict[str, scalar.Fn]):
         self.ops, self.functions = ops, functions
 
     def derive(self, r: Record, names: set[str]) -> Record | None:

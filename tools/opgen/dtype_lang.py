@@ -22,7 +22,7 @@ from .signature import Arg, split_top
 # inexact: integers and bool to float32; default_float, default_int: what the user set.
 RESULTS = {
     "promote": "infer::promote_all", "real": "real_of", "complex": "complex_of", "widen": "infer::widen",
-    "inexact": "infer::inexact", "default_float": "infer::default_float", "scalar": "infer::scalar_dtype",
+    "inexact": "infer::inexact", "power": "infer::power_dtype", "default_float": "infer::default_float", "scalar": "infer::scalar_dtype",
 }  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def _expr(node: ast.expr, args: dict[str, Arg]) -> str:
                 raise ValueError(f"unknown function {name!r}{did_you_mean(name, RESULTS)}")
             if name == "promote":
                 return f"infer::promote_all({{{', '.join(_expr(o, args) for o in operands)}}})"
-            if name == "scalar":
-                return f"infer::scalar_dtype({', '.join('a.' + cpp_name(o.id) for o in operands)})"
+            if name in ("scalar", "power"):  # their operands are attributes too
+                return f"{RESULTS[name]}({', '.join('a.' + cpp_name(o.id) for o in operands)})"
             return f"{RESULTS[name]}({', '.join(_expr(o, args) for o in operands)})"
     raise ValueError(f"not a dtype: {ast.unparse(node)!r}")

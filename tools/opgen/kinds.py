@@ -89,7 +89,7 @@ DTYPE_SETS["any"] = (*DTYPE_SETS["number"], "bool")
 DTYPE_SETS["stored"] = DTYPE_SETS["any"] + DTYPE_SETS["float8"]  # also the types that can only be cast and moved
 
 _CPP_WORDS = {"default", "register", "union", "namespace", "new", "delete", "template", "operator", "export", "auto",
-              "signed", "unsigned", "and", "or", "not", "xor"}  # fmt: skip
+              "std", "signed", "unsigned", "and", "or", "not", "xor"}  # fmt: skip
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*\Z")
 
 

@@ -22,6 +22,13 @@ Tensor truth(const Tensor& x) { return x.dtype() == DType::kBool ? x : ops::cast
 
 Tensor conj(const Tensor& x) { return is_complex(x.dtype()) ? ops::conj(x) : x; }
 
+Tensor reshape_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  for (Dim d : shape)
+    if (d == Dim(0)) return ops::full(shape, 0.0, x.dtype());  // no elements: nothing to move
+  return ops::reshape(x, shape);
+}
+
 Tensor zeros_like(const TensorMeta& m) { return ops::full(m.shape, 0.0, m.dtype); }
 Tensor zeros_like(const Tensor& x) { return ops::full(x.shape(), 0.0, x.dtype()); }
 Tensor ones_like(const TensorMeta& m) { return ops::full(m.shape, 1.0, m.dtype); }
@@ -63,7 +70,7 @@ Tensor keep_dims(const Tensor& g, std::span<const int64_t> axes, std::span<const
         axes.empty() || std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return (a < 0 ? a + rank : a) == i; });
     if (reduced) shape[i] = 1;
   }
-  return g.shape() == shape ? g : ops::reshape(g, shape);
+  return reshape_to(g, shape);
 }
 
 }  // namespace paddle::compose

@@ -14,6 +14,8 @@ Tensor truth(const Tensor& x);
 Tensor cast_to(const Tensor& x, DType t);
 // The complex conjugate; a real tensor itself.
 Tensor conj(const Tensor& x);
+// reshape that means its sizes: a 0 is 0, not "as before".
+Tensor reshape_to(const Tensor& x, const Shape& shape);
 Tensor zeros_like(const TensorMeta& m);
 Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const TensorMeta& m);

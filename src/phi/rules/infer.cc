@@ -62,6 +62,10 @@ DType default_float() { return default_dtype(); }
 
 DType inexact(DType t) { return is_inexact(t) ? t : default_float(); }
 
+DType power_dtype(const Tensor& x, const Scalar& y) {
+  return !is_inexact(x.dtype()) && is_inexact(scalar_dtype(y)) ? default_float() : x.dtype();
+}
+
 DType scalar_dtype(const Scalar& s) {
   switch (s.kind()) {
     case Scalar::Kind::kBool:
@@ -237,6 +241,14 @@ Shape reduce(std::string_view op, const Tensor& x, std::optional<int64_t> axis, 
 
 Shape reduce(std::string_view op, const Tensor& x, const Scalar& axis, bool keepdim, bool reduce_all) {
   return reduce(op, x, number_of(op, axis), keepdim, reduce_all);
+}
+
+Shape same_shape(std::string_view op, std::string_view name, const Tensor& t, std::string_view first, const Tensor& x) {
+  bool same = t.rank() == x.rank();
+  for (int64_t i = 0; same && i < x.rank(); ++i) same = paddle::equal(t.dim(i), x.dim(i));
+  check(same, ErrorKind::kValue, "[{}] expected {} of the shape of {}, {}, got {}", op, name, first,
+        to_string(x.shape()), to_string(t.shape()));
+  return x.shape();
 }
 
 Shape along(std::string_view op, const Tensor& x, int64_t axis) {

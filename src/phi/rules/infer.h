@@ -41,6 +41,7 @@ DType promote_all(std::initializer_list<DType> types);  // the common type
 DType widen(DType t);                                   // bool and integers narrower than 64 bits: int64
 DType inexact(DType t);                                 // bool and integers: the default dtype
 DType default_float();                                  // paddle.get_default_dtype()
+DType power_dtype(const Tensor& x, const Scalar& y);    // of x; the default float for integers with a float exponent
 DType scalar_dtype(const Scalar& s);                    // of a number as a tensor: bool, int64, default float
 
 // -- axes and sizes
@@ -81,6 +82,8 @@ Shape reduce(std::string_view op, const Tensor& x, std::span<const int64_t> axis
 Shape reduce(std::string_view op, const Tensor& x, int64_t axis, bool keepdim, bool reduce_all = false);
 Shape reduce(std::string_view op, const Tensor& x, std::optional<int64_t> axis, bool keepdim, bool reduce_all = false);
 Shape reduce(std::string_view op, const Tensor& x, const Scalar& axis, bool keepdim, bool reduce_all = false);
+// x's shape, having checked that t has the same (a name before each tensor)
+Shape same_shape(std::string_view op, std::string_view name, const Tensor& t, std::string_view first, const Tensor& x);
 // x's own shape, having checked that axis is one of its axes
 Shape along(std::string_view op, const Tensor& x, int64_t axis);
 Shape along(std::string_view op, const Tensor& x, const Scalar& axis);

@@ -1,12 +1,17 @@
-// Rules of ops/manipulation.yaml, in the order of the records.
+// Rules of ops/manipulation.yaml: views, joining and cutting, in the order of the records.
 #include "phi/rules_manipulation.h"
+
+#include <algorithm>
 
 #include "api/ops.h"
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
+#include "phi/rules/slices.h"
 
 namespace paddle::rules {
+
+// -- views
 
 void reshape::shape(const Args& a, TensorMeta& out) {
   const Shape& from = a.x.shape();
@@ -19,27 +24,21 @@ void reshape::shape(const Args& a, TensorMeta& out) {
       rest = static_cast<int64_t>(i);
       continue;
     }
-    if (to[i] == Dim(0)) {
-      check(i < from.size(), ErrorKind::kValue, "[reshape] expected 0 in shape only at axes of x {}, got {}",
-            to_string(from), to_string(to));
-      to[i] = from[i];
-    }
-    if (to[i].is_const() && to[i].value() < 0)
-      fail(ErrorKind::kValue, "[reshape] expected sizes >= -1, got {}", to_string(to));
+    if (to[i] == Dim(0) && i < from.size()) to[i] = from[i];
+    check(to[i].is_symbolic() || to[i].value() >= 0, ErrorKind::kValue, "[reshape] expected sizes >= -1, got {}",
+          to_string(to));
     known = known * to[i];
   }
   const Dim total = paddle::numel(from);
-  bool fits = true;
-  if (rest >= 0) {
-    if (known == Dim(0)) {
-      fits = total == Dim(0);
-      to[rest] = 0;
-    } else {
-      fits = paddle::equal(paddle::mod(total, known), Dim(0));
-      if (fits) to[rest] = paddle::floor_div(total, known);
-    }
-  } else {
+  bool fits;
+  if (rest < 0) {
     fits = paddle::equal(known, total);
+  } else if (known == Dim(0)) {
+    fits = total == Dim(0);
+    to[rest] = 0;
+  } else {
+    fits = paddle::equal(paddle::mod(total, known), 0);
+    if (fits) to[rest] = paddle::floor_div(total, known);
   }
   check(fits, ErrorKind::kValue, "[reshape] expected a shape for {} elements (x is {}), got {}", total.str(),
         to_string(from), a.shape.str());
@@ -47,7 +46,75 @@ void reshape::shape(const Args& a, TensorMeta& out) {
 }
 
 void reshape::vjp(Vjp& v) {
-  if (v.need_x) v.x_grad = ops::reshape(v.out_grad, v.x.shape);
+  if (v.need_x) v.x_grad = compose::reshape_to(v.out_grad, v.x.shape);
+}
+
+namespace {
+Sizes checked_perm(std::span<const int64_t> perm, int64_t rank) {
+  check(static_cast<int64_t>(perm.size()) == rank, ErrorKind::kValue, "[transpose] expected perm of length {}, got {}",
+        rank, perm.size());
+  return infer::axes_of("transpose", perm, rank, false, "perm");
+}
+}  // namespace
+
+void transpose::shape(const Args& a, TensorMeta& out) {
+  for (int64_t axis : checked_perm(a.perm, a.x.rank())) out.shape.push_back(a.x.shape()[axis]);
+}
+
+void transpose::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  const Sizes perm = checked_perm(v.perm, v.out_grad.rank());
+  std::vector<int64_t> back(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) back[perm[i]] = static_cast<int64_t>(i);
+  v.x_grad = ops::transpose(v.out_grad, back);
+}
+
+void squeeze::shape(const Args& a, TensorMeta& out) {
+  const Sizes axes = infer::axes_of("squeeze", infer::numbers_of("squeeze", a.axis), a.x.rank(), true);
+  for (int64_t i = 0; i < a.x.rank(); ++i) {
+    const bool named = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!named || !(a.x.shape()[i] == Dim(1))) out.shape.push_back(a.x.shape()[i]);
+  }
+}
+
+void squeeze::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = compose::reshape_to(v.out_grad, v.x.shape);
+}
+
+void unsqueeze::shape(const Args& a, TensorMeta& out) {
+  out.shape = a.x.shape();
+  for (int64_t axis : infer::numbers_of("unsqueeze", a.axis)) {
+    const int64_t rank = static_cast<int64_t>(out.shape.size()) + 1;
+    check(axis >= -rank && axis < rank, ErrorKind::kValue, "[unsqueeze] expected axis in [{}, {}), got {}", -rank, rank,
+          axis);
+    out.shape.insert(static_cast<size_t>(axis < 0 ? axis + rank : axis), Dim(1));
+  }
+}
+
+void unsqueeze::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = compose::reshape_to(v.out_grad, v.x.shape);
+}
+
+void flatten::shape(const Args& a, TensorMeta& out) {
+  if (a.x.rank() == 0) {
+    out.shape = {Dim(1)};
+    return;
+  }
+  const int64_t start = infer::axis_of("flatten", a.start_axis, a.x.rank(), "start_axis");
+  const int64_t stop = infer::axis_of("flatten", a.stop_axis, a.x.rank(), "stop_axis");
+  check(start <= stop, ErrorKind::kValue, "[flatten] expected start_axis <= stop_axis, got {} and {}", a.start_axis,
+        a.stop_axis);
+  for (int64_t i = 0; i < a.x.rank(); ++i) {
+    if (i > start && i <= stop) {
+      out.shape.back() = out.shape.back() * a.x.shape()[i];
+    } else {
+      out.shape.push_back(a.x.shape()[i]);
+    }
+  }
+}
+
+void flatten::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = compose::reshape_to(v.out_grad, v.x.shape);
 }
 
 void expand::shape(const Args& a, TensorMeta& out) {
@@ -73,6 +140,439 @@ void expand::shape(const Args& a, TensorMeta& out) {
 
 void expand::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = compose::unbroadcast(v.out_grad, v.x);
+}
+
+namespace {
+Shape as_shape(std::span<const int64_t> sizes) { return Shape(sizes.begin(), sizes.end()); }
+
+// y's shape where it is given, else the numbers.
+Shape target_of(const expand_as::Args& a) { return a.y.defined() ? a.y.shape() : as_shape(a.target_shape); }
+}  // namespace
+
+void expand_as::shape(const Args& a, TensorMeta& out) {
+  const Shape to = target_of(a);
+  check(to.size() >= a.x.shape().size() && infer::broadcast_shapes("expand_as", a.x.shape(), to) == to,
+        ErrorKind::kValue, "[expand_as] expected a shape that x {} broadcasts to, got {}", to_string(a.x.shape()),
+        to_string(to));
+  out.shape = to;
+}
+
+Tensor expand_as::decompose(const Args& a) { return ops::expand(a.x, target_of(a)); }
+
+namespace {
+Shape common_shape(std::string_view op, std::span<const Tensor> tensors) {
+  Shape out;
+  for (const Tensor& t : tensors) out = infer::broadcast_shapes(op, out, t.shape());
+  return out;
+}
+}  // namespace
+
+void broadcast_tensors::shape(const Args& a, std::vector<TensorMeta>& out) {
+  out.assign(a.input.size(), TensorMeta{DType::kUndefined, common_shape("broadcast_tensors", a.input)});
+}
+
+Tensors broadcast_tensors::decompose(const Args& a) {
+  const Shape to = common_shape("broadcast_tensors", a.input);
+  Tensors out;
+  for (const Tensor& t : a.input) out.push_back(ops::expand(t, to));
+  return out;
+}
+
+void slice::shape(const Args& a, TensorMeta& out) {
+  out.shape = infer::sliced_shape("slice", a.input.shape(), a.axes, a.starts, a.ends, nullptr);
+  out.shape = infer::without_axes("slice", out.shape, a.decrease_axis);
+}
+
+namespace {
+Ints ones(size_t n) { return Ints(Shape(n, Dim(1))); }
+}  // namespace
+
+void slice::vjp(Vjp& v) {
+  if (!v.need_input) return;
+  v.input_grad = ops::set_value_with_tensor(compose::zeros_like(v.input), v.out_grad, v.starts, v.ends,
+                                            ones(v.axes.size()), v.axes, v.decrease_axis);
+}
+
+void strided_slice::shape(const Args& a, TensorMeta& out) {
+  out.shape = infer::sliced_shape("strided_slice", a.x.shape(), a.axes, a.starts, a.ends, &a.strides);
+}
+
+void strided_slice::vjp(Vjp& v) {
+  if (v.need_x)
+    v.x_grad = ops::set_value_with_tensor(compose::zeros_like(v.x), v.out_grad, v.starts, v.ends, v.strides, v.axes);
+}
+
+void as_strided::shape(const Args& a, TensorMeta& out) {
+  check(a.shape.size() == a.stride.size(), ErrorKind::kValue,
+        "[as_strided] expected as many strides as sizes, got {} and {}", a.stride.size(), a.shape.size());
+  // In eager the view must stay inside the storage: reading elsewhere would be a fault of memory.
+  int64_t low = a.offset, high = a.offset;
+  bool empty = false;
+  for (size_t i = 0; i < a.shape.size(); ++i) {
+    check(a.shape[i] >= 0, ErrorKind::kValue, "[as_strided] expected sizes >= 0, got {}", a.shape[i]);
+    empty |= a.shape[i] == 0;
+    (a.stride[i] < 0 ? low : high) += (a.shape[i] - 1) * a.stride[i];
+  }
+  if (!empty && a.x.is_dense()) {
+    const int64_t first = a.x->offset;
+    const int64_t n = static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype()));
+    check(first + low >= 0 && first + high < n, ErrorKind::kValue,
+          "[as_strided] expected a view inside the {} elements of x's storage, got elements {} to {}", n, first + low,
+          first + high);
+  }
+  out.shape = as_shape(a.shape);
+}
+
+void as_strided::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = ops::as_strided_grad(v.out_grad, v.x.shape, v.shape, v.stride, v.offset);
+}
+
+void as_strided_grad::vjp(Vjp& v) {
+  if (v.need_out_grad) v.out_grad_grad = ops::as_strided(v.x_grad_grad, v.shape, v.stride, v.offset);
+}
+
+namespace {
+struct Diagonal {
+  int64_t axis1, axis2;
+};
+Diagonal diagonal_axes(std::string_view op, int64_t axis1, int64_t axis2, int64_t rank) {
+  check(rank >= 2, ErrorKind::kValue, "[{}] expected x with at least 2 axes, got {}", op, rank);
+  Diagonal d{infer::axis_of(op, axis1, rank, "axis1"), infer::axis_of(op, axis2, rank, "axis2")};
+  check(d.axis1 != d.axis2, ErrorKind::kValue, "[{}] expected two different axes, got {} and {}", op, axis1, axis2);
+  return d;
+}
+}  // namespace
+
+void diagonal::shape(const Args& a, TensorMeta& out) {
+  const auto [one, two] = diagonal_axes("diagonal", a.axis1, a.axis2, a.x.rank());
+  for (int64_t i = 0; i < a.x.rank(); ++i)
+    if (i != one && i != two) out.shape.push_back(a.x.shape()[i]);
+  const Dim rows = a.x.shape()[one] + Dim(std::min<int64_t>(a.offset, 0));
+  const Dim columns = a.x.shape()[two] - Dim(std::max<int64_t>(a.offset, 0));
+  out.shape.push_back(paddle::max(0, paddle::min(rows, columns)));
+}
+
+namespace {
+// Cut or padded with zeros behind, to `size` along an axis.
+Tensor fitted(const Tensor& x, int64_t axis, Dim size) {
+  const Dim have = x.dim(axis);
+  if (paddle::equal(have, size)) return x;
+  if (paddle::less(size, have)) return ops::slice(x, {axis}, {0}, Ints(Shape{size}));
+  Shape rest = x.shape();
+  rest[axis] = size - have;
+  return ops::concat(Tensors{x, ops::full(rest, 0.0, x.dtype())}, axis);
+}
+}  // namespace
+
+void diagonal::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  const auto [one, two] = diagonal_axes("diagonal", v.axis1, v.axis2, static_cast<int64_t>(v.x.shape.size()));
+  Tensor square = ops::diag_embed(v.out_grad, v.offset, one, two);
+  v.x_grad = fitted(fitted(square, one, v.x.shape[one]), two, v.x.shape[two]);
+}
+
+void tensor_unfold::shape(const Args& a, TensorMeta& out) {
+  const int64_t axis = infer::axis_of("tensor_unfold", a.axis, a.input.rank());
+  check(a.size > 0 && a.step > 0, ErrorKind::kValue, "[tensor_unfold] expected size and step > 0, got {} and {}", a.size,
+        a.step);
+  out.shape = a.input.rank() == 0 ? Shape{Dim(1)} : a.input.shape();
+  Dim& d = out.shape[axis];
+  check(!paddle::less(d, a.size), ErrorKind::kValue, "[tensor_unfold] expected size <= {}, got {}", d.str(), a.size);
+  d = paddle::floor_div(d - Dim(a.size), a.step) + Dim(1);
+  out.shape.push_back(a.size);
+}
+
+void tensor_unfold::vjp(Vjp& v) {
+  if (!v.need_input) return;
+  // Element (.., w, .., s) came from position w * step + s.
+  const int64_t rank = static_cast<int64_t>(v.input.shape.size());
+  if (rank == 0) {
+    v.input_grad = ops::reshape(v.out_grad, Ints{});
+    return;
+  }
+  const int64_t axis = infer::axis_of("tensor_unfold", v.axis, rank);
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i <= rank; ++i)
+    if (i != rank) {
+      perm.push_back(i);
+      if (i == axis) perm.push_back(rank);
+    }
+  Tensor moved = ops::transpose(v.out_grad, perm);
+  const Dim windows = moved.dim(axis);
+  Shape folded = moved.shape();
+  folded[axis] = windows * Dim(v.size);
+  folded.erase(static_cast<size_t>(axis) + 1);
+  Tensor starts = ops::arange(0, Scalar(windows * Dim(v.step)), v.step, DType::kInt64);
+  Tensor places = ops::unsqueeze(starts, {1}) + ops::arange(0, v.size, 1, DType::kInt64);
+  v.input_grad = ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}), ops::reshape(moved, folded), axis);
+}
+
+// -- joining and cutting
+
+void concat::shape(const Args& a, TensorMeta& out) {
+  check(!a.x.empty(), ErrorKind::kValue, "[concat] expected at least one tensor, got an empty list");
+  const int64_t rank = a.x[0].rank();
+  const int64_t axis = infer::axis_of("concat", infer::number_of("concat", a.axis), rank);
+  check(rank > 0, ErrorKind::kValue, "[concat] expected tensors with axes, got shape []");
+  out.shape = a.x[0].shape();
+  for (const Tensor& t : a.x.subspan(1)) {
+    bool fits = t.rank() == rank;
+    for (int64_t i = 0; fits && i < rank; ++i) fits = i == axis || paddle::equal(t.shape()[i], out.shape[i]);
+    check(fits, ErrorKind::kValue, "[concat] expected shapes that agree except along axis {}, got {} and {}", axis,
+          to_string(a.x[0].shape()), to_string(t.shape()));
+    out.shape[axis] = out.shape[axis] + t.shape()[axis];
+  }
+  for (const Tensor& t : a.x)
+    check(t.dtype() == a.x[0].dtype(), ErrorKind::kValue, "[concat] expected tensors of one dtype, got {} and {}",
+          name_of(a.x[0].dtype()), name_of(t.dtype()));
+}
+
+void concat::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  const int64_t axis =
+      infer::axis_of("concat", infer::number_of("concat", v.axis), static_cast<int64_t>(v.x[0].shape.size()));
+  Shape sections;
+  for (const TensorMeta& m : v.x) sections.push_back(m.shape[axis]);
+  v.x_grad = ops::split(v.out_grad, sections, axis);
+}
+
+void stack::shape(const Args& a, TensorMeta& out) {
+  check(!a.x.empty(), ErrorKind::kValue, "[stack] expected at least one tensor, got an empty list");
+  const Shape& first = a.x[0].shape();
+  const int64_t axis = infer::axis_of("stack", a.axis, static_cast<int64_t>(first.size()) + 1);
+  for (const Tensor& t : a.x) {
+    bool same = t.shape().size() == first.size();
+    for (size_t i = 0; same && i < first.size(); ++i) same = paddle::equal(t.shape()[i], first[i]);
+    check(same, ErrorKind::kValue, "[stack] expected tensors of one shape, got {} and {}", to_string(first),
+          to_string(t.shape()));
+    check(t.dtype() == a.x[0].dtype(), ErrorKind::kValue, "[stack] expected tensors of one dtype, got {} and {}",
+          name_of(a.x[0].dtype()), name_of(t.dtype()));
+  }
+  out.shape = first;
+  out.shape.insert(static_cast<size_t>(axis), Dim(a.x.size()));
+}
+
+Tensor stack::decompose(const Args& a) {
+  const int64_t axis = infer::axis_of("stack", a.axis, a.x[0].rank() + 1);
+  Tensors parts;
+  for (const Tensor& t : a.x) parts.push_back(ops::unsqueeze(t, {axis}));
+  return ops::concat(parts, axis);
+}
+
+void stack::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = ops::unbind(v.out_grad, v.axis);
+}
+
+void split::shape(const Args& a, std::vector<TensorMeta>& out) {
+  const int64_t axis = infer::axis_of("split", infer::number_of("split", a.axis), a.x.rank());
+  check(a.x.rank() > 0, ErrorKind::kValue, "[split] expected x with axes, got shape []");
+  Shape sizes = infer::dims_of("split", a.sections);
+  int64_t rest = -1;
+  Dim sum = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == Dim(-1)) {
+      check(rest < 0, ErrorKind::kValue, "[split] expected one -1 in sections, got {}", to_string(sizes));
+      rest = static_cast<int64_t>(i);
+    } else {
+      check(sizes[i].is_symbolic() || sizes[i].value() >= 0, ErrorKind::kValue, "[split] expected sections >= -1, got {}",
+            to_string(sizes));
+      sum = sum + sizes[i];
+    }
+  }
+  const Dim have = a.x.dim(axis);
+  check(rest >= 0 ? !paddle::less(have, sum) : paddle::equal(have, sum), ErrorKind::kValue,
+        "[split] expected sections that sum to {}, the size of x along axis {}, got {}", have.str(), axis,
+        to_string(sizes));
+  if (rest >= 0) sizes[rest] = have - sum;
+  for (Dim d : sizes) {
+    out.push_back({DType::kUndefined, a.x.shape()});
+    out.back().shape[axis] = d;
+  }
+}
+
+namespace {
+// The parts' gradients joined; zeros for those that nobody asked for.
+Tensors with_zeros(std::span<const Tensor> grads, const std::vector<TensorMeta>& outs) {
+  Tensors parts;
+  for (size_t i = 0; i < outs.size(); ++i)
+    parts.push_back(i < grads.size() ? compose::or_zeros(grads[i], outs[i]) : compose::zeros_like(outs[i]));
+  return parts;
+}
+}  // namespace
+
+void split::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = ops::concat(with_zeros(v.out_grad, v.out), v.axis);
+}
+
+void split_with_num::shape(const Args& a, std::vector<TensorMeta>& out) {
+  const int64_t axis = infer::axis_of("split", infer::number_of("split", a.axis), a.x.rank());
+  check(a.x.rank() > 0, ErrorKind::kValue, "[split] expected x with axes, got shape []");
+  const Dim have = a.x.dim(axis);
+  check(a.num > 0, ErrorKind::kValue, "[split] expected num > 0, got {}", a.num);
+  check(paddle::equal(paddle::mod(have, a.num), 0), ErrorKind::kValue,
+        "[split] expected a size along axis {} that {} divides, got {}", axis, a.num, have.str());
+  out.assign(static_cast<size_t>(a.num), {DType::kUndefined, a.x.shape()});
+  for (TensorMeta& m : out) m.shape[axis] = paddle::floor_div(have, a.num);
+}
+
+void split_with_num::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = ops::concat(with_zeros(v.out_grad, v.out), v.axis);
+}
+
+void unbind::shape(const Args& a, std::vector<TensorMeta>& out) {
+  check(a.input.rank() > 0, ErrorKind::kValue, "[unbind] expected a tensor with axes, got shape []");
+  const int64_t axis = infer::axis_of("unbind", a.axis, a.input.rank());
+  Shape rest = a.input.shape();
+  rest.erase(static_cast<size_t>(axis));
+  out.assign(static_cast<size_t>(guard_int(a.input.dim(axis))), {DType::kUndefined, rest});
+}
+
+void unbind::vjp(Vjp& v) {
+  if (v.need_input) v.input_grad = ops::stack(with_zeros(v.out_grad, v.out), v.axis);
+}
+
+void unstack::shape(const Args& a, std::vector<TensorMeta>& out) {
+  check(a.x.rank() > 0, ErrorKind::kValue, "[unstack] expected a tensor with axes, got shape []");
+  const int64_t axis = infer::axis_of("unstack", a.axis, a.x.rank());
+  if (a.num > 0) infer::check_size("unstack", "the axis of x", a.num, a.x.dim(axis));
+  Shape rest = a.x.shape();
+  rest.erase(static_cast<size_t>(axis));
+  out.assign(static_cast<size_t>(guard_int(a.x.dim(axis))), {DType::kUndefined, rest});
+}
+
+Tensors unstack::decompose(const Args& a) { return ops::unbind(a.x, a.axis); }
+
+void meshgrid::shape(const Args& a, std::vector<TensorMeta>& out) {
+  Shape grid;
+  for (const Tensor& t : a.inputs) {
+    infer::check_rank("meshgrid", "each input", t, 0, 1);
+    grid.push_back(t.rank() == 0 ? Dim(1) : t.dim(0));
+  }
+  out.assign(a.inputs.size(), {DType::kUndefined, grid});
+}
+
+Tensors meshgrid::decompose(const Args& a) {
+  Shape grid;
+  for (const Tensor& t : a.inputs) grid.push_back(t.rank() == 0 ? Dim(1) : t.dim(0));
+  Tensors out;
+  for (size_t i = 0; i < a.inputs.size(); ++i) {
+    Shape own(grid.size(), Dim(1));
+    own[i] = grid[i];
+    out.push_back(ops::expand(ops::reshape(a.inputs[i], own), grid));
+  }
+  return out;
+}
+
+namespace {
+// x's sizes and the repeats, each filled up with ones in front to the longer of both.
+std::pair<Shape, Shape> tile_shapes(const Tensor& x, const Ints& repeat_times) {
+  Shape repeats = infer::dims_of("tile", repeat_times), sizes = x.shape();
+  for (Dim d : repeats)
+    check(d.is_symbolic() || d.value() >= 0, ErrorKind::kValue, "[tile] expected repeat_times >= 0, got {}",
+          to_string(repeats));
+  while (repeats.size() < sizes.size()) repeats.insert(0, Dim(1));
+  while (sizes.size() < repeats.size()) sizes.insert(0, Dim(1));
+  return {sizes, repeats};
+}
+}  // namespace
+
+void tile::shape(const Args& a, TensorMeta& out) {
+  const auto [sizes, repeats] = tile_shapes(a.x, a.repeat_times);
+  for (size_t i = 0; i < sizes.size(); ++i) out.shape.push_back(sizes[i] * repeats[i]);
+}
+
+Tensor tile::decompose(const Args& a) {
+  const auto [sizes, repeats] = tile_shapes(a.x, a.repeat_times);
+  Shape apart, spread, out;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (!(repeats[i] == Dim(1))) {
+      apart.push_back(1);
+      spread.push_back(repeats[i]);
+    }
+    apart.push_back(sizes[i]);
+    spread.push_back(sizes[i]);
+    out.push_back(sizes[i] * repeats[i]);
+  }
+  if (spread == sizes) return ops::assign(compose::reshape_to(a.x, out));
+  return compose::reshape_to(ops::expand(compose::reshape_to(a.x, apart), spread), out);
+}
+
+void repeat_interleave::shape(const Args& a, TensorMeta& out) {
+  const int64_t axis = infer::axis_of("repeat_interleave", a.axis, a.x.rank());
+  check(a.repeats >= 0, ErrorKind::kValue, "[repeat_interleave] expected repeats >= 0, got {}", a.repeats);
+  out.shape = a.x.rank() == 0 ? Shape{Dim(1)} : a.x.shape();
+  out.shape[axis] = out.shape[axis] * Dim(a.repeats);
+}
+
+Tensor repeat_interleave::decompose(const Args& a) {
+  const int64_t axis = infer::axis_of("repeat_interleave", a.axis, a.x.rank());
+  Shape apart = a.x.rank() == 0 ? Shape{Dim(1)} : a.x.shape();
+  Shape out = apart;
+  out[axis] = out[axis] * Dim(a.repeats);
+  apart.insert(static_cast<size_t>(axis) + 1, Dim(1));
+  Shape spread = apart;
+  spread[axis + 1] = a.repeats;
+  return compose::reshape_to(ops::expand(compose::reshape_to(a.x, apart), spread), out);
+}
+
+void repeat_interleave_with_tensor_index::shape(const Args& a, TensorMeta& out) {
+  const char* op = "repeat_interleave";
+  const int64_t axis = infer::axis_of(op, a.axis, a.x.rank());
+  infer::check_rank(op, "x", a.x, 1, 64);
+  infer::check_rank(op, "repeats", a.repeats, 1);
+  if (!(a.repeats.dim(0) == Dim(1))) infer::check_size(op, "repeats", a.x.dim(axis), a.repeats.dim(0));
+  out.shape = a.x.shape();
+  out.shape[axis] = a.output_size >= 0 ? Dim(a.output_size) : new_symbol();
+}
+
+void repeat_interleave_with_tensor_index::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  const int64_t axis = infer::axis_of("repeat_interleave", v.axis, static_cast<int64_t>(v.x.shape.size()));
+  Tensor places = ops::arange(0, Scalar(v.x.shape[axis]), 1, DType::kInt64);
+  Tensor from = ops::repeat_interleave_with_tensor_index(places, v.repeats, 0, v.output_size);
+  v.x_grad = ops::index_add(compose::zeros_like(v.x), from, v.out_grad, axis);
+}
+
+void pad::shape(const Args& a, TensorMeta& out) {
+  check(a.paddings.size() == 2 * a.x.shape().size(), ErrorKind::kValue,
+        "[pad] expected two paddings for each of the {} axes of x, got {}", a.x.rank(), a.paddings.size());
+  for (size_t i = 0; i < a.x.shape().size(); ++i) {
+    const Dim d = a.x.shape()[i] + Dim(a.paddings[2 * i]) + Dim(a.paddings[2 * i + 1]);
+    check(!paddle::less(d, 0), ErrorKind::kValue, "[pad] expected sizes >= 0 after padding, got {}", d.str());
+    out.shape.push_back(d);
+  }
+}
+
+void pad::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  const size_t rank = v.paddings.size() / 2;
+  std::vector<int64_t> opposite;
+  for (size_t i = 0; i < 2 * rank; ++i) opposite.push_back(-v.paddings[i]);
+  v.x_grad = ops::pad(v.out_grad, opposite, 0.0);
+}
+
+void flip::shape(const Args& a, TensorMeta& out) {
+  infer::axes_of("flip", a.axis, a.x.rank(), false);
+  out.shape = a.x.shape();
+}
+
+void flip::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = ops::flip(v.out_grad, v.axis);
+}
+
+void roll::shape(const Args& a, TensorMeta& out) {
+  infer::axes_of("roll", a.axis, a.x.rank(), false);
+  const size_t n = infer::numbers_of("roll", a.shifts, "shifts").size();
+  check(n == std::max<size_t>(a.axis.size(), 1), ErrorKind::kValue, "[roll] expected one shift per axis, got {} for {}", n,
+        a.axis.size());
+  out.shape = a.x.shape();
+}
+
+void roll::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  Shape back;
+  for (int64_t shift : infer::numbers_of("roll", v.shifts, "shifts")) back.push_back(-shift);
+  v.x_grad = ops::roll(v.out_grad, back, v.axis);
 }
 
 }  // namespace paddle::rules

@@ -1,0 +1,90 @@
+// Rules of ops/activation.yaml, in the order of the records.
+#include "phi/rules_activation.h"
+
+#include "api/ops.h"
+#include "api/tensor_ops.h"
+#include "phi/rules/compose.h"
+#include "phi/rules/infer.h"
+
+namespace paddle::rules {
+
+void relu::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = ops::relu_grad(v.out, v.out_grad);
+}
+
+Tensor gelu::decompose(const Args& a) { return a.approximate ? ops::gelu_tanh(a.x) : ops::gelu_erf(a.x); }
+
+void logsigmoid::vjp(Vjp& v) {
+  if (v.need_x) v.x_grad = v.out_grad * ops::sigmoid(-v.x);
+}
+
+Tensor softmax::decompose(const Args& a) {
+  if (a.x.rank() == 0) return compose::zeros_like(a.x) + 1.0;
+  // As official does it: exponentials of 16-bit floats are summed in f32.
+  const bool narrow = size_of(a.x.dtype()) == 2;
+  Tensor x = narrow ? ops::cast(a.x, DType::kFloat32) : a.x;
+  if (paddle::equal(x.dim(a.axis), 0)) return ops::assign(a.x);
+  Tensor e = ops::exp(x - ops::max(x, {a.axis}, true));
+  return compose::cast_to(e / ops::sum(e, {a.axis}, DType::kUndefined, true), a.x.dtype());
+}
+
+void softmax::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  if (v.out.rank() == 0) {
+    v.x_grad = compose::zeros_like(v.out);
+    return;
+  }
+  Tensor g = v.out_grad * v.out;
+  v.x_grad = g - v.out * ops::sum(g, {v.axis}, DType::kUndefined, true);
+}
+
+Tensor log_softmax::decompose(const Args& a) {
+  if (a.x.rank() == 0) return compose::zeros_like(a.x);
+  const bool narrow = size_of(a.x.dtype()) == 2;
+  Tensor x = narrow ? ops::cast(a.x, DType::kFloat32) : a.x;
+  if (paddle::equal(x.dim(a.axis), 0)) return ops::assign(a.x);
+  Tensor off = x - ops::max(x, {a.axis}, true);
+  return compose::cast_to(off - ops::log(ops::sum(ops::exp(off), {a.axis}, DType::kUndefined, true)), a.x.dtype());
+}
+
+void log_softmax::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  if (v.out.rank() == 0) {
+    v.x_grad = compose::zeros_like(v.out);
+    return;
+  }
+  v.x_grad = v.out_grad - ops::exp(v.out) * ops::sum(v.out_grad, {v.axis}, DType::kUndefined, true);
+}
+
+void swiglu::shape(const Args& a, TensorMeta& out) {
+  out.shape = a.x.shape();
+  if (a.y.defined()) {
+    out.shape = infer::same_shape("swiglu", "y", a.y, "x", a.x);
+    return;
+  }
+  check(a.x.rank() >= 1 && paddle::equal(paddle::mod(a.x.dim(-1), 2), 0), ErrorKind::kValue,
+        "[swiglu] expected x with a last axis of even size, got shape {}", to_string(a.x.shape()));
+  out.shape.back() = paddle::floor_div(a.x.dim(-1), 2);
+}
+
+Tensor swiglu::decompose(const Args& a) {
+  if (a.y.defined()) return ops::silu(a.x) * a.y;
+  Tensors halves = ops::split_with_num(a.x, 2, -1);
+  return ops::silu(halves[0]) * halves[1];
+}
+
+void swiglu::vjp(Vjp& v) {
+  const bool whole = !v.y.defined();
+  Tensors halves = whole ? ops::split_with_num(v.x, 2, -1) : Tensors{v.x, v.y};
+  Tensor x_grad, y_grad;
+  if (v.need_x) x_grad = ops::silu_grad(halves[0], v.out_grad * halves[1]);
+  if (whole ? v.need_x : v.need_y) y_grad = v.out_grad * ops::silu(halves[0]);
+  if (!whole) {
+    v.x_grad = x_grad;
+    v.y_grad = y_grad;
+  } else if (v.need_x) {
+    v.x_grad = ops::concat(Tensors{x_grad, y_grad}, -1);
+  }
+}
+
+}  // namespace paddle::rules
