@@ -60,7 +60,7 @@ def same(a, b):
     assert flatten(a, la) == flatten(b, lb)
     for x, y in zip(la, lb):
         if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
-            np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-6)
+            np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-5, atol=1e-6)
         else:
             assert x == y
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import _trace_api as api
 from .._state import state
-from . import regions
+from .branches import trace_if, trace_select
 from .containers import (
     TRACED_SEQUENCES,
     TracedEnumerate,
@@ -24,6 +24,9 @@ from .containers import (
 )
 from .convert import convert_call, special
 from .errors import Dy2StaticTypeError, is_unusable, raise_unusable, user_location
+from .loops import trace_while
+from .slots import BoxSlot, slots_of
+from .values import truth
 
 call = convert_call
 
@@ -46,8 +49,8 @@ _COMPARE = {
 
 def if_(test, then: Callable, orelse: Callable | None, names: tuple, scratch: tuple, raises=(False, False)) -> None:
     if api.is_traced(test):
-        slots, unread = (regions.slots_of(n, then, orelse) for n in (names, scratch))
-        regions.trace_if(test, then, orelse, slots, unread, raises)
+        slots, unread = (slots_of(n, then, orelse) for n in (names, scratch))
+        trace_if(test, then, orelse, slots, unread, raises)
     elif test:
         then()
     elif orelse is not None:
@@ -58,7 +61,7 @@ def while_(test: Callable, body: Callable, names: tuple, late: tuple) -> None:
     while True:
         cond = test()
         if api.is_traced(cond):
-            regions.trace_while(cond, test, body, regions.slots_of(names, test, body), late)
+            trace_while(cond, test, body, slots_of(names, test, body), late)
             return
         if not cond:
             return
@@ -103,7 +106,7 @@ def _leave_by_tensor(iterable, it, done: int, body, go_on, names, late) -> None:
         rounds -= 1
         cond = go_on()
         if api.is_traced(cond):
-            regions.trace_if(cond, lambda item=item: body(item), None, regions.slots_of(names, body), [])
+            trace_if(cond, lambda item=item: body(item), None, slots_of(names, body), [])
         elif cond:
             body(item)
         else:
@@ -111,7 +114,7 @@ def _leave_by_tensor(iterable, it, done: int, body, go_on, names, late) -> None:
 
 
 def _traced_for(sequence, start: int, body, go_on, names, late, rounds=None) -> None:
-    counter = regions.BoxSlot("_jst_counter", start)
+    counter = BoxSlot("_jst_counter", start)
     rounds = sequence.length() if rounds is None else rounds
 
     def test():
@@ -121,8 +124,8 @@ def _traced_for(sequence, start: int, body, go_on, names, late, rounds=None) -> 
         body(sequence.item(counter.value))
         counter.value = counter.value + 1
 
-    slots = [counter, *regions.slots_of(names, body, go_on)]
-    regions.trace_while(test(), test, step, slots, late)
+    slots = [counter, *slots_of(names, body, go_on)]
+    trace_while(test(), test, step, slots, late)
 
 
 def _both(a, go_on):
@@ -130,7 +133,7 @@ def _both(a, go_on):
         return a
     b = go_on()
     if api.is_traced(a) and api.is_traced(b):
-        return api.logical_and(regions.truth(a), regions.truth(b))
+        return api.logical_and(truth(a), truth(b))
     if api.is_traced(a):
         return a if b else False
     return b if a else False
@@ -147,7 +150,7 @@ def will_set(owner, attribute: str) -> None:
 
 def _as_bool(x):
     """A truth value for the program (tensor) or for Python."""
-    return regions.truth(x) if api.is_traced(x) else bool(x)
+    return truth(x) if api.is_traced(x) else bool(x)
 
 
 def _is_condition(x) -> bool:
@@ -186,14 +189,14 @@ def _connect_lazily(is_and: bool, value, rest: tuple, as_test: bool):
         return _as_bool(result) if as_test else result
 
     if as_test:
-        value = regions.truth(value)
+        value = truth(value)
     return _select(is_and, value, others)
 
 
 def _select(is_and: bool, value, others: Callable):
     if is_and:
-        return regions.trace_select(value, others, lambda: value)
-    return regions.trace_select(value, lambda: value, others)
+        return trace_select(value, others, lambda: value)
+    return trace_select(value, lambda: value, others)
 
 
 def and_(first, cheap, *rest):
@@ -213,7 +216,7 @@ def or_test_(first, cheap, *rest):
 
 
 def not_(x):
-    return api.logical_not(regions.truth(x)) if api.is_traced(x) else not x
+    return api.logical_not(truth(x)) if api.is_traced(x) else not x
 
 
 def compare_(left, ops: tuple, cheap: bool, *operands):
@@ -231,7 +234,7 @@ def compare_(left, ops: tuple, cheap: bool, *operands):
 
 def ifexp_(test, then: Callable, orelse: Callable):
     if api.is_traced(test):
-        return regions.trace_select(test, then, orelse, "the conditional expression")
+        return trace_select(test, then, orelse, "the conditional expression")
     return then() if test else orelse()
 
 
@@ -241,7 +244,7 @@ def assert_(test, message: Callable | None = None) -> None:
             raise AssertionError(*([message()] if message is not None else []))
         return
     text = str(message()) if message is not None else "assertion failed"
-    api.assert_(regions.truth(test), f"{text} ({user_location()})", (test,))
+    api.assert_(truth(test), f"{text} ({user_location()})", (test,))
 
 
 def range_(*args):
@@ -366,7 +369,7 @@ def _number(builtin, dtype: str):
             return x
         # Whole-graph capture stays in the program: the result is a 0-D tensor. Otherwise Python gets its number (a graph break).
         if len(args) == 1 and api.is_traced(x) and (state.full_graph or builtin is bool):
-            return regions.truth(x) if builtin is bool else api.cast(x.reshape([]) if len(x.shape) else x, dtype)
+            return truth(x) if builtin is bool else api.cast(x.reshape([]) if len(x.shape) else x, dtype)
         return builtin(*args)
 
     return run

@@ -11,9 +11,11 @@ from functools import reduce
 from typing import Any
 
 from ...jit import _trace_api as api
-from ...jit.dy2static import regions
+from ...jit.dy2static.branches import trace_select
 from ...jit.dy2static.convert import convert_call
 from ...jit.dy2static.errors import is_unusable, raise_unusable
+from ...jit.dy2static.loops import trace_while
+from ...jit.dy2static.slots import BoxSlot
 from ...jit.structure import flatten
 
 __all__ = ["case", "cond", "switch_case", "while_loop"]
@@ -37,7 +39,7 @@ def cond(pred, true_fn: Callable | None = None, false_fn: Callable | None = None
     if not api.is_traced(pred):
         chosen = true_fn if pred else false_fn
         return chosen() if chosen is not None else None
-    return _checked(regions.trace_select(pred, _branch(true_fn), _branch(false_fn), "the result of cond"))
+    return _checked(trace_select(pred, _branch(true_fn), _branch(false_fn), "the result of cond"))
 
 
 def _branch(fn: Callable | None) -> Callable:
@@ -82,7 +84,7 @@ def while_loop(cond: Callable, body: Callable, loop_vars: Sequence, is_test: boo
     if not loop_vars:
         raise ValueError("loop_vars in while_loop should not be empty")
     kind = type(loop_vars)
-    box = regions.BoxSlot("loop_vars", list(loop_vars))
+    box = BoxSlot("loop_vars", list(loop_vars))
     test_fn, body_fn = (convert_call(f) if api.tracing() else f for f in (cond, body))
 
     def step() -> None:
@@ -95,7 +97,7 @@ def while_loop(cond: Callable, body: Callable, loop_vars: Sequence, is_test: boo
     while True:
         go = test_fn(*box.value)
         if api.is_traced(go):
-            regions.trace_while(go, lambda: test_fn(*box.value), step, [box])
+            trace_while(go, lambda: test_fn(*box.value), step, [box])
             break
         if not go:
             break

@@ -1,0 +1,206 @@
+"""Trace both branches of an ``if`` into one region operator and merge what they leave in the slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _trace_api as api
+from ..structure import LEAF, flatten, leaf_paths, unflatten
+from .containers import TracedList
+from .early_exit import EXIT_FLAGS, RETURN_VALUE
+from .errors import Dy2StaticNameError, Dy2StaticTypeError, Dy2StaticValueError, Unusable, is_unusable, user_location
+from .slots import MISSING, BoxSlot, Snapshot, assign
+from .values import as_tensor, common_dtype, describe, is_leaf_value, is_number, number_dtype, same, truth, type_of
+
+
+class _Merge:
+    """Pairs the values that two branches leave and collects what the operator must return."""
+
+    def __init__(self, where: str, region_true, region_false) -> None:
+        self.where = where
+        self.regions = (region_true, region_false)
+        self.outs: tuple[list, list] = ([], [])
+        self.exits = (False, False)  # the branch leaves by break, continue or return (or may)
+
+    def note_exits(self, slots, *sides) -> None:
+        """Read the flags of early exits: what a branch that exits leaves undefined is only read where the flag is unset."""
+        flags = [i for i, s in enumerate(slots) if s.name.startswith(EXIT_FLAGS)]
+        self.exits = tuple(any(v[i] is True or api.is_tensor(v[i]) for i in flags) for v in sides)
+
+    def value(self, name: str, a, b) -> Callable[[list], Any]:
+        """A function that picks the merged value out of the operator's results."""
+        if a is b:
+            return lambda results: a
+        a, b = (MISSING if gone and is_unusable(v) else v for v, gone in zip((a, b), self.exits))
+        if is_unusable(a) or is_unusable(b):
+            bad = a if is_unusable(a) else b
+            return lambda results: bad
+        if a is MISSING or b is MISSING:
+            return self._one_sided(name, a, b)
+        if is_leaf_value(a) and is_leaf_value(b):
+            return self._leaf(a, b)
+        la, lb = [], []
+        sa, sb = flatten(a, la), flatten(b, lb)
+        if sa == sb and sa != LEAF:
+            parts = [self.value(name + p, x, y) for p, x, y in zip(leaf_paths(sa), la, lb)]
+            return lambda results: unflatten(sa, [p(results) for p in parts])
+        if self._growing(a, b):
+            return self._lists(name, a, b)
+        if type(a) is type(b) and same(a, b):
+            return lambda results: a
+        if self.exits[0] != self.exits[1]:
+            return self._one_sided(name, *(MISSING if gone else v for v, gone in zip((a, b), self.exits)))
+        return self._unusable(name, Dy2StaticTypeError, f"is {describe(a)} if the condition holds and {describe(b)} if not")
+
+    def _unusable(self, name, error, text):
+        shown = "the function's result" if name.startswith(RETURN_VALUE) else f"variable '{name}'"
+        bad = Unusable(error, f"{shown} {text}; the condition is a Tensor, so both must agree ({self.where})")
+        return lambda results: bad
+
+    def _one_sided(self, name, a, b):
+        if name != RETURN_VALUE and not self.exits[0 if a is MISSING else 1]:
+            branch = "true" if b is MISSING else "false"
+            return self._unusable(name, Dy2StaticNameError, f"is only given a value when the condition is {branch}")
+        # The flag beside it says whether the value counts: the other branch yields zeros.
+        known, side = (a, 1) if b is MISSING else (b, 0)
+        leaves: list = []
+        structure = flatten(known, leaves)
+        if not all(is_leaf_value(v) for v in leaves):
+            return lambda results: known
+        with self.regions[side]:
+            blank = [_zeros(v) for v in leaves]
+        pairs = [(v, z) if side == 1 else (z, v) for v, z in zip(leaves, blank)]
+        parts = [self._leaf(x, y) for x, y in pairs]
+        return lambda results: unflatten(structure, [p(results) for p in parts])
+
+    def _leaf(self, a, b):
+        if is_number(a) and type(a) is type(b) and not api.is_symint(a) and same(a, b):
+            return lambda results: a
+        if api.is_array(a) and api.is_array(b):
+            return self.array(a, b)
+        dtype = common_dtype(type_of(a), type_of(b))
+        shapes = [tuple(v.shape) if api.is_tensor(v) else None for v in (a, b)]
+        if None not in shapes and len(shapes[0]) != len(shapes[1]):
+            raise Dy2StaticValueError(
+                f"a Tensor has shape {list(shapes[0])} if the condition holds and {list(shapes[1])} if not: "
+                f"the ranks must agree ({self.where})"
+            )
+        fill = next((s for s in shapes if s is not None), ())
+        for region, out, v in zip(self.regions, self.outs, (a, b)):
+            with region:
+                out.append(as_tensor(v, dtype, fill))
+        index = len(self.outs[0]) - 1
+        return lambda results: results[index]
+
+    def array(self, a, b):
+        self.outs[0].append(a)
+        self.outs[1].append(b)
+        index = len(self.outs[0]) - 1
+        return lambda results: results[index]
+
+    @staticmethod
+    def _growing(a, b) -> bool:
+        return isinstance(a, (list, TracedList)) and isinstance(b, (list, TracedList)) and bool(_item(a) or _item(b))
+
+    def _lists(self, name, a, b):
+        example = (_item(a) or _item(b))[0] if not isinstance(b, TracedList) else b
+        both = []
+        for region, v in zip(self.regions, (a, b)):
+            with region:
+                both.append(v if isinstance(v, TracedList) else TracedList.like(example, v))
+        if both[0].structure != both[1].structure:
+            return self._unusable(name, Dy2StaticTypeError, "is a list whose items differ in structure")
+        parts = [self.array(x, y) for x, y in zip(both[0].arrays, both[1].arrays)]
+        return lambda results: TracedList(both[0].structure, [p(results) for p in parts])
+
+
+def _item(v):
+    """A one-element list with an example item, or an empty one."""
+    if isinstance(v, TracedList):
+        return [v]
+    return v[-1:]
+
+
+def _zeros(v):
+    if api.is_tensor(v):
+        return api.constant(0, tuple(v.shape), api.dtype_name(v.dtype))
+    return api.constant(0, (), number_dtype(v))
+
+
+def trace_if(pred, then, orelse, slots: list, unread: Sequence = (), raises=(False, False)) -> None:
+    """Trace both branches; afterwards the slots hold the merged values.
+
+    ``unread`` are slots that branches write but nobody reads afterwards. ``raises``: the branch does nothing but raise.
+    """
+    where = user_location()
+    pred = truth(pred)
+    if any(raises):
+        _trace_raise(pred, then, orelse, raises)
+        return
+    before = Snapshot(slots)
+    scratch = Snapshot(list(unread))
+    after, regions = [], []
+    for part in (then, orelse):
+        region = api.region()
+        with region:
+            try:
+                if part is not None:
+                    part()
+                after.append(Snapshot(slots).seen())
+            finally:
+                before.restore()
+                scratch.restore()
+        regions.append(region)
+    merge = _Merge(where, *regions)
+    merge.note_exits(slots, *after)
+    seen = before.seen()
+    pickers = []
+    for slot, a, b, old in zip(slots, *after, seen):
+        unchanged = _unchanged(a, old) and _unchanged(b, old)
+        pickers.append(None if unchanged else merge.value(slot.name, a, b))
+    writes = _merge_writes(merge)
+    results = api.build_if(pred, regions[0], merge.outs[0], regions[1], merge.outs[1])
+    for handle, pick in writes:
+        api.rebind(handle, pick(results))
+    for slot, pick, old in zip(slots, pickers, before.values):
+        if pick is not None:
+            assign(slot, old, pick(results))
+
+
+def _unchanged(new, old) -> bool:
+    if new is old:
+        return True
+    if type(new) is type(old) and type(new) in (list, dict, TracedList):
+        a, b = [], []
+        return flatten(new, a) == flatten(old, b) and all(x is y for x, y in zip(a, b))
+    return False
+
+
+def _merge_writes(merge: _Merge):
+    """Tensors overwritten in place by a branch become results too."""
+    handles: dict[int, tuple] = {}
+    for side, region in enumerate(merge.regions):
+        for handle, value in region.writes:
+            entry = handles.setdefault(id(handle), (handle, [handle, handle]))
+            entry[1][side] = value
+    return [(handle, merge._leaf(*values)) for handle, values in handles.values()]
+
+
+def _trace_raise(pred, then, orelse, raises) -> None:
+    """``if bad: raise E(text)`` is an assertion of the program."""
+    bad, rest = (then, orelse) if raises[0] else (orelse, then)
+    try:
+        bad()
+    except Exception as error:
+        cond = api.logical_not(pred) if raises[0] else pred
+        api.assert_(cond, f"{type(error).__name__}: {error} ({user_location()})")
+    if rest is not None:
+        rest()
+
+
+def trace_select(pred, then: Callable, orelse: Callable, name="value"):
+    """The value of ``then() if pred else orelse()`` with both traced (conditional expressions, ``static.nn.cond``)."""
+    box = BoxSlot(name)
+    trace_if(pred, lambda: box.set(then()), lambda: box.set(orelse()), [box])
+    return box.value

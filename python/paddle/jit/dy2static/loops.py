@@ -1,0 +1,250 @@
+"""Trace a loop's body into one region operator, once the types of its variables are known.
+
+The types are found by trying: the body is traced under the types at entry; where a variable comes out different, its type is
+widened (a number becomes a tensor, a size symbolic, a list one of traced length) and the body is traced again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _trace_api as api
+from ..structure import flatten, unflatten
+from .containers import TracedList
+from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
+from .slots import MISSING, AttributeSlot, HandleSlot, Snapshot, assign
+from .values import (
+    as_tensor,
+    common_dtype,
+    describe,
+    is_leaf_value,
+    is_tensor_like,
+    same_object,
+    truth,
+    type_of,
+)  # fmt: skip
+
+
+class _Carry:
+    """How one slot goes through a loop, found out by tracing the body (again, until it is stable)."""
+
+    def __init__(self, slot, value) -> None:
+        self.slot = slot
+        self.entry = value
+        self.late = value is MISSING  # no value before the loop
+        self.born = False  # ... but zeros now stand in for it
+        self.assigned = False  # ... and the body gives it one
+        self.unusable: Unusable | None = None
+        self.structure: Any = None
+        self.leaves: list[_Leaf] = []
+        self.growth: Any = None  # an item that was appended: the list must become a traced one
+        if not self.late:
+            self._take(value)
+
+    def _take(self, value) -> None:
+        leaves: list = []
+        self.structure = flatten(value, leaves)
+        self.leaves = [_Leaf(v) for v in leaves]
+        if not self.slot.rebound and api.is_tensor(value):
+            self.leaves[0].kept = True  # if it is written, region.writes says so
+
+    def prepare(self) -> None:
+        """Make the inputs that the last trial asked for (outside the region)."""
+        if self.growth is not None:
+            self.entry, self.growth = TracedList.like(self.growth, self.entry), None
+            self._take(self.entry)
+
+    def carried(self) -> list[_Leaf]:
+        return [leaf for leaf in self.leaves if not leaf.kept]
+
+    def place(self, values) -> Any:
+        """The slot's value with the carried leaves taken from the iterator ``values``."""
+        if self.late:
+            return MISSING
+        return unflatten(self.structure, [leaf.value if leaf.kept else next(values) for leaf in self.leaves])
+
+    def compare(self, new, where: str) -> list | None:
+        """The leaves to yield, or None when the plan changed and the body must be traced again."""
+        name = self.slot.name
+        if is_unusable(new):
+            if not self.late:
+                raise_unusable(new)
+            self.unusable = new
+            return []
+        if self.late:
+            return self._first_value(new)
+        if isinstance(self.entry, list) and isinstance(new, (list, TracedList)) and _grew(self.entry, new):
+            self.growth = new if isinstance(new, TracedList) else new[-1]
+            return None
+        leaves: list = []
+        if flatten(new, leaves) != self.structure:
+            _loop_error(name, where, f"is {describe(self.entry)} before and {describe(new)} after a round")
+        out, again = [], False
+        for leaf, n in zip(self.leaves, leaves):
+            fits = leaf.value is n or same_object(leaf.value, n) if leaf.kept else is_leaf_value(n)
+            if not fits:
+                _loop_error(name, where, f"is {describe(leaf.value)} before and {describe(n)} after a round")
+            if not leaf.kept:
+                again |= leaf.widen(n, name, where)
+                out.append(n)
+        return None if again else out
+
+    def _first_value(self, new) -> list | None:
+        self.assigned = new is not MISSING
+        leaves: list = []
+        structure = flatten(new, leaves) if self.assigned else None
+        fits = all((is_leaf_value(v) and not api.is_array(v) and not _has_symbolic_size(v)) or v is None for v in leaves)
+        if not leaves or not fits:
+            return []
+        self.structure, self.late, self.born = structure, False, True
+        self.leaves = [_Leaf.blank(v) for v in leaves]
+        return None
+
+
+def _grew(old: list, new) -> bool:
+    return isinstance(new, TracedList) or len(new) > len(old)
+
+
+def _has_symbolic_size(v) -> bool:
+    return api.is_tensor(v) and any(api.is_symint(n) or n is None or n < 0 for n in v.shape)
+
+
+class _Leaf:
+    """One tensor or number of a loop variable, and the type that holds before and after each round."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+        self.kept = not is_leaf_value(value)  # any other object: must not change
+        self.dtype, self.number = type_of(value) if is_tensor_like(value) else (None, False)
+        self.shape: tuple = tuple(value.shape) if api.is_tensor(value) else ()
+        self.widened = False
+
+    @classmethod
+    def blank(cls, like) -> _Leaf:
+        """Zeros of ``like``'s type; made where the loop's inputs are made, not in the region being traced."""
+        leaf = cls(like)
+        if not leaf.kept:
+            leaf.value = 0
+            leaf.number = False
+        return leaf
+
+    def init(self):
+        return as_tensor(self.value, self.dtype, self.shape)
+
+    def argument_shape(self):
+        return self.shape if self.widened else None
+
+    def widen(self, n, name: str, where: str) -> bool:
+        """Adjust the type to ``n``, the value after a round; True if that changed anything."""
+        if not is_tensor_like(n) or self.dtype is None:
+            return False
+        dtype = common_dtype((self.dtype, self.number), type_of(n))
+        changed = dtype != self.dtype
+        self.dtype = dtype
+        if not api.is_tensor(n):
+            return changed
+        new = tuple(n.shape)
+        if len(new) != len(self.shape):
+            if api.is_tensor(self.value) or self.shape:
+                text = f"has shape {list(self.shape)} before and {list(new)} after a round: ranks must agree"
+                _loop_error(name, where, text)
+            self.shape = new
+            return True
+        joined = [a if a is None or api.same_size(a, b) else None for a, b in zip(self.shape, new)]
+        if any(j is None and a is not None for j, a in zip(joined, self.shape)):
+            self.shape, self.widened, changed = tuple(joined), True, True
+        return changed
+
+
+def _loop_error(name: str, where: str, text: str):
+    raise Dy2StaticTypeError(
+        f"variable '{name}' {text}, in a loop whose number of rounds depends on a Tensor: it must keep its type ({where})"
+    )
+
+
+def trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), where: str = "") -> None:
+    """Trace ``while test(): body()`` as one operator. ``first_cond`` is the test's value now (a traced tensor or a bool);
+    ``late`` names the variables that are read after the loop."""
+    where = where or user_location()
+    slots = list(slots)
+    before = Snapshot(slots)
+    carries = [_Carry(s, v) for s, v in zip(slots, before.seen())]
+    for _ in range(10):
+        before.restore()
+        trial = _Trial(carries, before, late)
+        if trial.run(test, body, where):
+            known = {id(s.handle) for s in slots if isinstance(s, HandleSlot)}
+            written = [HandleSlot(h) for h, _ in trial.region.writes if id(h) not in known]
+            if not written:
+                return trial.finish(first_cond, where)
+            slots += written
+            before = Snapshot(slots)
+            carries += [_Carry(s, s.get()) for s in written]
+    raise Dy2StaticTypeError(f"the types of this loop's variables don't settle ({where})")
+
+
+class _Trial:
+    """One trace of a loop's body under the types that ``carries`` assume."""
+
+    def __init__(self, carries: list[_Carry], before: Snapshot, late: Sequence[str]) -> None:
+        self.carries, self.before = carries, before
+        for c in carries:
+            c.prepare()
+        leaves = [leaf for c in carries for leaf in c.carried()]
+        self.inits = [leaf.init() for leaf in leaves]
+        shapes = [leaf.argument_shape() for leaf in leaves]
+        # Variables without a value before the loop start as zeros. Those that the user reads afterwards need a round to have run.
+        self.guarded = [c.slot.name for c in carries if c.born and c.slot.name in late and c.slot.name[:5] != "_jst_"]
+        if self.guarded:
+            self.inits.append(api.constant(False, (), "bool"))
+            shapes.append(None)
+        self.region = api.region(self.inits, shapes)
+        self.outs: list = []
+        self.cond: Any = None
+
+    def run(self, test, body, where: str) -> bool:
+        """Trace one round; False when the types turned out different."""
+        with self.region:
+            try:
+                args = iter(self.region.args)
+                for c, old in zip(self.carries, self.before.values):
+                    assign(c.slot, old, c.place(args))
+                body()
+                cond = test()
+                found = [c.compare(v, where) for c, v in zip(self.carries, Snapshot(self.before.slots).seen())]
+                if any(f is None for f in found):
+                    return False
+                outs = [v for f in found for v in f]
+                self.outs = [_like(v, a) for v, a in zip(outs, self.region.args)]
+                if self.guarded:
+                    self.outs.append(api.constant(True, (), "bool"))
+                self.cond = _condition(cond)
+                return True
+            finally:
+                self.before.restore()
+
+    def finish(self, first_cond, where: str) -> None:
+        results = list(api.build_while(_condition(first_cond), self.inits, self.region, self.cond, self.outs))
+        if self.guarded:
+            names = ", ".join(f"'{n}'" for n in self.guarded)
+            api.assert_(results.pop(), f"{names} is used after a loop that ran no round: give it a value before it ({where})")
+        values = iter(results)
+        for c, old in zip(self.carries, self.before.values):
+            if not c.late:
+                assign(c.slot, old, c.place(values))
+            elif c.unusable is not None:
+                c.slot.set(c.unusable)
+            elif c.assigned and not isinstance(c.slot, AttributeSlot):
+                text = f"variable '{c.slot.name}' only has a value inside a loop whose number of rounds depends on a Tensor"
+                c.slot.set(Unusable(Dy2StaticNameError, f"{text}; give it a value before the loop ({where})"))
+
+
+def _condition(c):
+    return truth(c) if api.is_tensor(c) else api.constant(bool(c), (), "bool")
+
+
+def _like(value, argument):
+    if not api.is_tensor(argument):
+        return value
+    return as_tensor(value, api.dtype_name(argument.dtype), tuple(argument.shape))
