@@ -1,0 +1,82 @@
+"""Attention: softmax(q kᵀ * scale + mask) v.
+
+Layout: [batch, sequence, heads, head size]. Source: Vaswani et al., 2017 (https://arxiv.org/abs/1706.03762).
+"""
+
+from __future__ import annotations
+
+import math
+
+import paddle
+
+from .. import functional as F
+from .dropout import dropout as _dropout
+
+__all__ = []
+
+
+def attend(query, key, value, mask=None, dropout=0.0, causal=False, training=True, scale=None, gqa=True):
+    """The definition of attention; see `scaled_dot_product_attention`.
+
+    Args:
+        mask (Tensor, optional): bool (True attends) or added to the scores; broadcasts to [B, H, S_q, S_k].
+
+    Returns:
+        (output [B, S_q, H, D], attention weights [B, H, S_q, S_k] before dropout, logsumexp of the scores [B, H, S_q]).
+    """
+    heads, kv_heads = query.shape[2], key.shape[2]
+    if heads != kv_heads:
+        if not gqa or heads % kv_heads != 0:
+            raise ValueError(f"[scaled_dot_product_attention] {heads} query heads don't divide into {kv_heads} key heads")
+        key = paddle.repeat_interleave(key, heads // kv_heads, axis=2)
+        value = paddle.repeat_interleave(value, heads // kv_heads, axis=2)
+    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    q, k, v = (paddle.transpose(t, [0, 2, 1, 3]) for t in (query, key, value))
+    scores = paddle.matmul(q * scale, k, transpose_y=True)
+    if causal:
+        # The last query sees everything: bottom right aligned.
+        rows, columns = scores.shape[-2], scores.shape[-1]
+        row = paddle.arange(0, rows, dtype="int64").unsqueeze(1) + (columns - rows)
+        ahead = paddle.arange(0, columns, dtype="int64").unsqueeze(0) > row
+        scores = paddle.where(ahead, paddle.full([], -math.inf, scores.dtype), scores)
+    if mask is not None:
+        if mask.dtype == paddle.bool:
+            scores = paddle.where(mask, scores, paddle.full([], -math.inf, scores.dtype))
+        else:
+            scores = scores + mask.astype(scores.dtype)
+    weights = F.softmax(scores, axis=-1)
+    used = _dropout(weights, dropout, training=training) if dropout else weights
+    out = paddle.transpose(paddle.matmul(used, v), [0, 2, 1, 3])
+    return out, weights, scores
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, training=True, backend=None, scale=None,
+    enable_gqa=True, name=None,
+):  # fmt: skip
+    """softmax(q kᵀ * scale + mask) v.
+
+    Args:
+        query (Tensor): [B, S_q, H, D], or [S_q, H, D].
+        key, value (Tensor): [B, S_k, H_kv, D].
+        attn_mask (Tensor, optional): bool (True attends) or floating point (added); broadcasts to [B, H, S_q, S_k].
+        dropout_p (float): of the attention weights, in training.
+        is_causal (bool): a query does not see the keys after it.
+        training (bool): whether dropout happens.
+        backend (str, optional): accepted; every backend computes the same.
+        scale (float, optional): 1 / sqrt(D) when None.
+        enable_gqa (bool): allow H to be a multiple of H_kv.
+
+    Returns:
+        Tensor like `query` (with the last size of `value`).
+
+    Raises:
+        ValueError: shapes don't fit.
+    """
+    if len(query.shape) == 3:
+        query, key, value = (t.unsqueeze(0) for t in (query, key, value))
+        out = attend(query, key, value, attn_mask, dropout_p, is_causal, training, scale, enable_gqa)[0]
+        return out.squeeze(0)
+    if len(query.shape) != 4:
+        raise ValueError(f"[scaled_dot_product_attention] expected 4-D query, key and value, got {list(query.shape)}")
+    return attend(query, key, value, attn_mask, dropout_p, is_causal, training, scale, enable_gqa)[0]
