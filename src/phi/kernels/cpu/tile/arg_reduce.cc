@@ -1,6 +1,8 @@
 // argmax and argmin.
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/parallel_for.h"
@@ -32,7 +34,7 @@ class ArgReduce {
   void run() {
     if (kept_.size == 0) return;
     check(length_ > 0, ErrorKind::kValue, "{} of an empty dimension is not defined", largest_ ? "argmax" : "argmin");
-    const bool lines = kept_.rank == 0 || std::llabs(stride_) <= std::llabs(kept_.inner_stride(0));
+    const bool lines = kept_.rank == 0 || length_ > std::numeric_limits<int32_t>::max() || std::llabs(stride_) <= std::llabs(kept_.inner_stride(0));
     if (lines) {
       parallel_for(0, kept_.size, std::max<int64_t>(1, kGrain / length_), [this](int64_t first, int64_t last) {
         for (int64_t k = first; k < last; ++k) run_line(k / kept_.inner(), k % kept_.inner());
@@ -83,22 +85,37 @@ class ArgReduce {
     store_(out_at(outer, inner), 1, &index, 1, 1);
   }
 
+  template <bool kLargest, class Index>
+  static void take_row(T* best, Index* index, const T* values, Index row, int64_t cols) {
+#pragma omp simd
+    for (int64_t j = 0; j < cols; ++j) {
+      const T x = values[j], b = best[j];
+      Index now = (kLargest ? x > b : x < b) ? row : index[j];
+      now = x != x ? row : now;
+      now = b != b ? index[j] : now;
+      T kept = (kLargest ? x > b : x < b) ? x : b;
+      kept = x != x ? x : kept;
+      best[j] = b != b ? b : kept;
+      index[j] = now;
+    }
+  }
+
   void run_columns(int64_t outer, int64_t col, int64_t cols) const {
     const char* from = in_at(outer, col);
+    // Numbers as wide as the values, so that a vector of one goes with a vector of the other.
+    using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
     T best[kChunk], values[kChunk];
-    int64_t index[kChunk];
+    Index index[kChunk];
     load_(best, 1, from, kept_.inner_stride(0), cols);
-    std::fill_n(index, cols, 0);
+    std::fill_n(index, cols, Index{0});
     for (int64_t row = 1; row < length_; ++row) {
       load_(values, 1, from + row * stride_ * in_size_, kept_.inner_stride(0), cols);
-#pragma omp simd
-      for (int64_t j = 0; j < cols; ++j) {
-        const bool take = ahead(values[j], best[j]);
-        best[j] = take ? values[j] : best[j];
-        index[j] = take ? row : index[j];
-      }
+      if (largest_) take_row<true>(best, index, values, static_cast<Index>(row), cols);
+      else take_row<false>(best, index, values, static_cast<Index>(row), cols);
     }
-    store_(out_at(outer, col), kept_.inner_stride(1), index, 1, cols);
+    int64_t result[kChunk];
+    std::copy_n(index, cols, result);
+    store_(out_at(outer, col), kept_.inner_stride(1), result, 1, cols);
   }
 
   bool largest_;

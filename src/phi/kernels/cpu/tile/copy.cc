@@ -6,15 +6,13 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/tile/nest.h"
+#include "phi/kernels/cpu/tile/transpose.h"
 
 namespace paddle::tile {
 namespace {
 
-struct Wide {
-  uint64_t low, high;
-};
-
-constexpr int64_t kBlock = 32;          // a block of 32 x 32 stays in L1 whichever way it is walked
+constexpr int64_t kBlock = 32;            // a block of 32 x 32 stays in L1 whichever way it is walked
+constexpr int64_t kBand = 128;            // rows of a transposition that one thread does together, two lines of bytes
 constexpr int64_t kGrainBytes = 1 << 18;  // below this a second thread costs more than it saves
 
 // One plane: d[r * dr + c * dc] = s[r * sr + c * sc].
@@ -39,6 +37,7 @@ void copy_plane(T* d, const T* s, const Plane& p, bool blocked) {
     for (int64_t r = 0; r < p.rows; ++r) copy_row(d + r * p.dr, p.dc, s + r * p.sr, p.sc, p.cols);
     return;
   }
+  if (p.sr == 1 && p.dc == 1) return transpose(d, p.dr, s, p.sc, p.rows, p.cols);
   for (int64_t c0 = 0; c0 < p.cols; c0 += kBlock) {
     const int64_t cols = std::min(kBlock, p.cols - c0);
     for (int64_t r0 = 0; r0 < p.rows; r0 += kBlock) {
@@ -86,7 +85,7 @@ void copy(const Nest& nest, T* dst, const T* src) {
   }
   const int r = nest.rank - 2, c = nest.rank - 1;
   const bool blocked = std::llabs(ss[c]) > 1 && std::llabs(ss[r]) < std::llabs(ss[c]) && ss[r] != 0;
-  const int64_t step = blocked ? kBlock : 1;  // rows that belong together
+  const int64_t step = blocked ? kBand : 1;  // rows that belong together
   const int64_t bands = (nest.shape[r] + step - 1) / step, planes = nest.size / (nest.shape[r] * nest.shape[c]);
   const int64_t band_bytes = step * nest.shape[c] * static_cast<int64_t>(sizeof(T));
   parallel_for(0, planes * bands, std::max<int64_t>(1, kGrainBytes / band_bytes), [&](int64_t first, int64_t last) {

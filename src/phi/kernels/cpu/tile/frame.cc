@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "phi/kernels/cpu/tile/transpose.h"
 
 namespace paddle::tile {
 namespace {
@@ -193,7 +194,11 @@ void TileState::load(const Access& access, const char* from, int64_t rows, int64
   // Along whichever way is longer; across if the input runs that way.
   const bool across = (cols < 8 && rows > cols) ||
                       (access.row != 0 && std::llabs(access.row) < std::llabs(access.col));
-  if (across) {
+  if (across && cols >= 8) {  // convert along memory, then turn the block in L1
+    alignas(64) char turned[kTileBytes];
+    for (int64_t c = 0; c < cols; ++c) access.convert(turned + c * rows * element, 1, from + c * access.col * size, access.row, rows);
+    transpose(to, cols, turned, rows, rows, cols, element);
+  } else if (across) {
     for (int64_t c = 0; c < cols; ++c) access.convert(to + c * element, cols, from + c * access.col * size, access.row, rows);
   } else {
     for (int64_t r = 0; r < rows; ++r) access.convert(to + r * cols * element, 1, from + r * access.row * size, access.col, cols);

@@ -338,6 +338,24 @@ void Reduction::run_columns() {
   }
 }
 
+// The common small call: a dense tensor of the compute type, reduced to one element. False if it isn't that.
+bool reduce_all_small(Combine combine, const TileOperand& in, const TileOperand& out, std::span<const int64_t> shape,
+                      uint64_t axes, Compute compute) {
+  int64_t size = 1;
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1) continue;
+    if (!(axes >> d & 1) || (in.strides && in.strides[d] != size)) return false;
+    size *= shape[d];
+  }
+  const int c = static_cast<int>(compute);
+  const ReduceKernel reduce = kernels().reduce[c][static_cast<int>(combine)];
+  if (size == 0 || size > kDirectChunk || in.dtype != dtype_of(compute) || !reduce) return false;
+  alignas(16) char result[16];
+  reduce(result, in.data, size);
+  kernels().store[c][static_cast<int>(out.dtype)](out.data, 1, result, 1, 1);
+  return true;
+}
+
 }  // namespace
 
 void run_reduce(Combine combine, const scalar::Program* pre, std::span<const TileOperand> ins,
@@ -348,6 +366,7 @@ void run_reduce(Combine combine, const scalar::Program* pre, std::span<const Til
   const scalar::Program& program = pre ? *pre : kIdentity;
   PD_INVARIANT(ins.size() == program.num_inputs && params.size() == program.num_params && program.outputs.size() == 1);
   PD_INVARIANT(!ins.empty() && ins.size() < static_cast<size_t>(kMaxOperands) && shape.size() <= static_cast<size_t>(kMaxRank));
+  if (!pre && reduce_all_small(combine, ins[0], out, shape, axes, compute)) return;
   Reduction(combine, program, ins, params, out, shape, axes, compute).run();
 }
 
