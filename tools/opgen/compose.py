@@ -6,6 +6,7 @@ tensors (`tanh(x)`, `x + y`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from .expr import Prog
 from .schema import Record
 
 _CPP_NUMBER = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_CPP_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "logical_and": "&&", "logical_or": "||"}
 _BOOLEAN_OPERANDS = {"logical_and": (0, 1), "logical_or": (0, 1), "logical_xor": (0, 1), "logical_not": (0,), "where": (0,)}
 
 
@@ -52,7 +54,8 @@ class Operators:
 
 
 class Composer:
-    """Writes C++ statements. A value is (kind, text): `num` a double, `scalar` a Scalar, `tensor`, `bool` a bool tensor."""
+    """Writes C++ statements. A value is (kind, text): `num` a double, `cond` a C++ bool, `scalar` a Scalar, `tensor`, `bool` a
+    bool tensor."""
 
     def __init__(self, prog: Prog, ops: Operators, functions: dict[str, scalar.Fn], like: str):
         self.prog, self.ops, self.functions, self.like = prog, ops, functions, like
@@ -71,6 +74,8 @@ class Composer:
         kind, text = value
         if kind == "tensor":
             return text
+        if kind == "cond":
+            text = f"({text} ? 1.0 : 0.0)"
         return f"compose::cast_like({text}, {self.like})" if kind == "bool" else f"compose::lift({text}, {self.like})"
 
     def truth(self, value: tuple[str, str]) -> str:
@@ -84,21 +89,36 @@ class Composer:
         if all(k == "num" for k in kinds) and (instr.fn in _CPP_NUMBER or instr.fn == "neg"):
             texts = [t for _, t in operands]
             return "num", f"(-{texts[0]})" if instr.fn == "neg" else f"({texts[0]} {_CPP_NUMBER[instr.fn]} {texts[1]})"
+        if all(k in ("num", "cond") for k in kinds) and instr.fn in _CPP_COMPARE:
+            return "cond", f"({operands[0][1]} {_CPP_COMPARE[instr.fn]} {operands[1][1]})"
+        if kinds == ["cond"] and instr.fn == "logical_not":
+            return "cond", f"(!{operands[0][1]})"
+        if instr.fn == "where" and kinds[0] == "cond":
+            return self.choose(number, operands)
         kind = "bool" if self.functions[instr.fn].boolean else "tensor"
         name = f"t{number}"
         self.lines.append(f"Tensor {name} = {self.call(instr.fn, operands)};")
         return kind, name
 
+    def choose(self, number: int, operands) -> tuple[str, str]:
+        """where on a condition that is known without tensors."""
+        (_, test), yes, no = operands
+        if yes[0] == no[0] and yes[0] in ("num", "cond"):
+            return yes[0], f"({test} ? {yes[1]} : {no[1]})"
+        branches = [self.tensor(v) if v[0] in ("tensor", "bool") else f"compose::full_like({v[1]}, {self.like})" for v in (yes, no)]
+        self.lines.append(f"Tensor t{number} = {test} ? {branches[0]} : {branches[1]};")
+        return "tensor", f"t{number}"
+
     @staticmethod
     def constant(value: float) -> str:
-        if value != value:
+        if math.isnan(value):
             return "std::numeric_limits<double>::quiet_NaN()"
         if value in (float("inf"), float("-inf")):
             return ("-" if value < 0 else "") + "std::numeric_limits<double>::infinity()"
         return repr(value)
 
     def call(self, fn: str, operands: list[tuple[str, str]]) -> str:
-        plain = [k in ("num", "scalar") for k, _ in operands]
+        plain = [k in ("num", "cond", "scalar") for k, _ in operands]
         if fn == "neg":
             return f"ops::scale({self.tensor(operands[0])}, -1.0)"
         if fn == "fma":
@@ -118,6 +138,8 @@ class Composer:
         """tensor ∘ number and number ∘ tensor, by `scale` and `pow`."""
         tensor = self.tensor(operands[0] if number_is_second else operands[1])
         kind, number = operands[1] if number_is_second else operands[0]
+        if kind == "cond":
+            kind, number = "num", f"({number} ? 1.0 : 0.0)"
         if fn == "mul":
             return f"ops::scale({tensor}, {number})"
         if fn == "add":

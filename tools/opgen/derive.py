@@ -72,9 +72,9 @@ class _Context:
 
     def vjp(self, r: Record, wrt: str, saves: list[str] | None) -> scalar_expr.Prog:
         outs = [o.name for o in r.outs]
-        values = None if saves is None else [s for s in saves if "." not in s]
-        # What isn't declared may be saved: outputs too, since they exist anyway and spare computing them again.
-        saves = [*(a.name for a in r.tensors), *outs] if values is None else values
+        if saves is None:  # not declared: the inputs; outputs too would keep more alive
+            saves = [a.name for a in r.tensors]
+        saves = [s for s in saves if "." not in s]
         return scalar_expr.vjp(r.prog, wrt, outputs=outs, saves=saves)
 
     def grad_record(self, r: Record, prog: scalar_expr.Prog) -> Record:
@@ -103,9 +103,9 @@ class _Context:
             if a.kind.text in ("int", "bool"):
                 kinds[a.name] = ("num", f"double(v.{cpp_name(a.name)})")
         several = len(r.tensors) > 1 and not r.synthetic
-        for name in progs:  # the shape to sum to, or the shape of a gradient that is zero
+        for name, prog in progs.items():  # the shape to sum to, or the shape of a gradient that is zero
             arg = r.args[r.arg_index(name)]
-            if arg.saved == "kNo" and (several or not progs[name].inputs):
+            if arg.saved == "kNo" and (several or not prog.inputs):
                 arg.saved = "kMeta"
         metas = {a.name for a in (*r.args, *r.outs) if a.saved == "kMeta"}
         self.set_saves(r, read, metas)
@@ -140,11 +140,22 @@ class _Context:
         conjugate = r.complex == "holomorphic" and len(prog.inputs) + len(prog.instrs) > 1
         if conjugate and seed[2:] in bound:
             bound[seed[2:]] = ("tensor", f"compose::conj({seed})")
-        composer = Composer(prog, self.ops, self.functions, like)
-        result = composer.run(bound)
-        if conjugate:
-            result = f"compose::conj({result})"
-        return head + "".join(f"  {line}\n" for line in composer.lines) + f"  {target} = {unbroadcast(result)};\n}}"
+
+        def body(values: dict[str, tuple[str, str]]) -> list[str]:
+            composer = Composer(prog, self.ops, self.functions, like)
+            result = composer.run(values)
+            result = f"compose::conj({result})" if conjugate else result
+            return [*composer.lines, f"{target} = {unbroadcast(result)};"]
+
+        lines = body(bound)
+        scalars = [n for n, (kind, _) in bound.items() if kind == "scalar"]
+        if scalars and len(lines) > 3:  # arithmetic on numbers that are known now needs no tensors
+            numbers = {n: ("num", n) for n in scalars}
+            known = [f"const double {n} = v.{cpp_name(n)}.to_double();" for n in scalars]
+            test = " && ".join(f"v.{cpp_name(n)}.is_const()" for n in scalars)
+            lines = [f"if ({test}) {{", *(f"  {line}" for line in (*known, *body(bound | numbers))), "} else {",
+                     *(f"  {line}" for line in lines), "}"]  # fmt: skip
+        return head + "".join(f"  {line}\n" for line in lines) + "}"
 
 
 def grad_field(r: Record, name: str) -> str:

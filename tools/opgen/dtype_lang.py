@@ -71,7 +71,7 @@ def parse_dtype(text: str, args: Sequence[Arg], outs: Sequence[Arg], promoted: S
             raise ValueError(f"no dtype for the output {out.name!r}")
         rule.results[out.name] = _result(per_output[out.name].strip(), args)
     if unknown := per_output.keys() - {o.name for o in outs}:
-        raise ValueError(f"{sorted(unknown)[0]!r} is no output")
+        raise ValueError(f"{min(unknown)!r} is no output")
     return rule
 
 

@@ -124,7 +124,7 @@ def meta_glue(r: Record) -> str:
             lines.append(f'infer::present({op}, "{a.name}", a.{cpp_name(a.name)});')
     if r.dtype:
         first = r.tensors[0] if r.tensors else None
-        for name, sets in r.dtype.checks.items():
+        for name in r.dtype.checks:
             accepted = set(r.dtype.accepted(name))
             arg = r.args[r.arg_index(name)]
             if accepted >= ALL_CHECKED:

@@ -211,7 +211,7 @@ class _Parser:
             raise self.raw.wrong("pir", "pir: expected text or a mapping with order and version")
         if isinstance(value, dict):
             if unknown := value.keys() - {"order", "version"}:
-                raise self.raw.wrong("pir", f"pir: unknown key {sorted(unknown)[0]!r}")
+                raise self.raw.wrong("pir", f"pir: unknown key {min(unknown)!r}")
             r.version, value = int(value.get("version", 0)), value.get("order")
         if value is None:
             return

@@ -16,7 +16,7 @@ from pathlib import Path
 from .errors import did_you_mean
 from .signature import Arg, cpp_number, split_top
 
-_DECLARATION = re.compile(r"^(?:inline )?(?:Shape|std::vector<Shape>) (\w+)\(std::string_view op\b", re.M)
+_DECLARATION = re.compile(r"^(?:inline )?(?:Shape|std::vector<Shape>) (\w+)\(std::string_view op\b", re.MULTILINE)
 
 
 def templates(root: Path) -> set[str]:
@@ -32,7 +32,7 @@ def parse_shape(text: str, op: str, args: Sequence[Arg], outs: Sequence[Arg], kn
         return {out.name: _call(parts[0], op, args, [], known) for out in outs}
     result: dict[str, str] = {}
     for part in parts:
-        match = re.fullmatch(r"(\w+)\s*=\s*(.+)", part, re.S)
+        match = re.fullmatch(r"(\w+)\s*=\s*(.+)", part, re.DOTALL)
         if not match:
             raise ValueError(f"expected `output = template(...)`, got {part!r}")
         name, body = match.groups()

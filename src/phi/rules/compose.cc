@@ -14,6 +14,8 @@ Tensor lift(const Scalar& value, const Tensor& like) {
   return ops::full({}, value, like.dtype());
 }
 
+Tensor full_like(double value, const Tensor& like) { return ops::full(like.shape(), value, like.dtype()); }
+
 Tensor cast_like(const Tensor& x, const Tensor& like) {
   return x.dtype() == like.dtype() ? x : ops::cast(x, like.dtype());
 }

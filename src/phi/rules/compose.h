@@ -7,6 +7,8 @@ namespace paddle::compose {
 // A number as a 0-d tensor with the dtype of `like`.
 Tensor lift(double value, const Tensor& like);
 Tensor lift(const Scalar& value, const Tensor& like);
+// A number in the shape and dtype of `like`.
+Tensor full_like(double value, const Tensor& like);
 // A truth value as 0 or 1 in the dtype of `like`; numbers as truth values.
 Tensor cast_like(const Tensor& x, const Tensor& like);
 Tensor truth(const Tensor& x);
