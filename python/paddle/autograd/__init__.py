@@ -11,7 +11,7 @@ __all__ = ["jacobian", "hessian", "backward", "PyLayer", "Function", "PyLayerCon
 
 _LAZY = {
     "PyLayer": ".py_layer", "PyLayerContext": ".py_layer", "Function": ".py_layer",
-    "once_differentiable": ".py_layer", "saved_tensors_hooks": ".saved_tensors_hooks",
+    "once_differentiable": ".py_layer", "saved_tensors_hooks": ".hooks",
     "jacobian": ".functional", "hessian": ".functional", "Jacobian": ".functional", "Hessian": ".functional",
     "vjp": ".functional", "jvp": ".functional",
 }  # fmt: skip

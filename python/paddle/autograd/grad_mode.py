@@ -95,6 +95,9 @@ class no_grad(_GradMode):  # noqa: N801 - the public name
         super().__init__()
 
 
+no_grad.__signature__ = inspect.Signature()  # the function form is no part of the public signature
+
+
 class enable_grad(_GradMode):  # noqa: N801 - the public name
     """Recording is on inside, also within ``no_grad``."""
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from ..base import core
-from .saved_tensors_hooks import current_hooks
+from .hooks import current_hooks
 
 __all__ = ["PyLayer", "PyLayerContext"]
 

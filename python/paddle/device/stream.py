@@ -11,7 +11,7 @@ from ..framework.place import convert_to_place
 class Event:
     """A moment on a stream; with ``enable_timing`` the time between two can be asked."""
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, device=None) -> None:
+    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
         self._timing, self._time = enable_timing, None
 
     def record(self, stream=None) -> None:

@@ -26,13 +26,15 @@ from .random import get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state,
 
 CPUPlace, CUDAPlace, CUDAPinnedPlace = core.CPUPlace, core.CUDAPlace, core.CUDAPinnedPlace
 XPUPlace, CustomPlace = core.XPUPlace, core.CustomPlace
+XPUPinnedPlace, IPUPlace = core.XPUPinnedPlace, core.IPUPlace
 
 _LAZY = {
     "save": ".io", "load": ".io", "async_save": ".io", "clear_async_save_task_queue": ".io",
     "ParamAttr": "..base.param_attr", "EagerParamBase": "..base.framework", "Parameter": "..base.framework",
     "create_parameter": "..base.framework", "LayerHelper": "..base.layer_helper", "grad": "..autograd.backward_mode",
     "Program": "..static", "Block": "..static", "Variable": "..static", "default_main_program": "..static",
-    "default_startup_program": "..static", "program_guard": "..static",
+    "default_startup_program": "..static", "program_guard": "..static", "switch_main_program": "..static",
+    "switch_startup_program": "..static",
 }  # fmt: skip
 _MODULES = ("io", "random", "framework", "io_utils", "flags", "mode", "place")
 
@@ -47,6 +49,14 @@ def _dygraph_tracer():
 
 
 class _Tracer:
+    @property
+    def _amp_level(self):
+        return core.amp_state()[0]
+
+    @property
+    def _amp_dtype(self):
+        return str(core.amp_state()[1]).rsplit(".", 1)[-1]
+
     @property
     def _has_grad(self):
         return core.grad_enabled()

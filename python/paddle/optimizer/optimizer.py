@@ -332,6 +332,31 @@ class Optimizer(AccumulatorMixin):
 
     load_state_dict = set_state_dict
 
+    # Official Paddle can lay all states out in one buffer to share it between processes. Here states stay apart; what is
+    # asked about the buffer says that there is none.
+    merged_model_params = None
+    fused_buffer_version = 0
+    fused_states_buffer = fused_states_buffer_ipc_meta = None
+    fused_states_accumulators_meta = fused_states_master_weights_meta = None
+
+    def set_merged_model_params(self, merged_model_params) -> None:
+        """Keeps what a caller wants kept."""
+        self.merged_model_params = merged_model_params
+
+    def use_fusion_storage(self) -> None:
+        """Not available.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("[Optimizer] states are not laid out in one shared buffer")
+
+    def need_refuse(self) -> None:
+        """Nothing to do: there is no shared buffer."""
+
+    def reset_need_refuse(self) -> None:
+        """Nothing to do: there is no shared buffer."""
+
     def get_opti_var_name_list(self) -> list[str]:
         """Names of the accumulators made so far."""
         return self._opti_name_list

@@ -32,11 +32,11 @@ class LookAhead(Optimizer):
     @no_grad()
     def step(self) -> None:
         """One step of the inner optimizer; every k-th also moves the slow weights."""
-        if self._global_step == 0:
-            for p in self._parameter_list:
-                core.assign_(self._add_accumulator("slow", p), p.detach())
         self.inner_optimizer.step()
         self._global_step += 1
+        if self._global_step == 1:  # as in official Paddle the slow weights start after the first step
+            for p in self._parameter_list:
+                core.assign_(self._add_accumulator("slow", p), p.detach())
         if self._global_step % self.k:
             return
         for p in self._parameter_list:
