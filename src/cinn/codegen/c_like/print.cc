@@ -1,0 +1,292 @@
+#include "cinn/codegen/c_like/print.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace paddle::cinn {
+namespace {
+
+using scalar::Fn;
+
+std::string type_name(DType t) {
+  switch (t) {
+    case DType::kBool: return "int";
+    case DType::kUInt8: return "pd_u8";
+    case DType::kInt8: return "pd_i8";
+    case DType::kInt16: return "pd_i16";
+    case DType::kInt32: return "pd_i32";
+    case DType::kInt64: return "pd_i64";
+    case DType::kUInt32: return "pd_u32";
+    case DType::kUInt64: return "pd_u64";
+    case DType::kFloat32: return "float";
+    case DType::kFloat64: return "double";
+    default: fail(ErrorKind::kNotImplemented, "[cinn] no C code for {}", name_of(t));
+  }
+}
+
+std::string memory_type(DType t) {
+  if (t == DType::kBool) return "pd_u8";
+  if (t == DType::kBFloat16 || t == DType::kFloat16) return "pd_u16";
+  return type_name(t);
+}
+
+class Printer {
+ public:
+  Printer(const Module& m, const Dialect& d) : m_(m), d_(d) {}
+
+  std::string run() {
+    out_ = d_.prelude;
+    for (const Kernel& k : m_.kernels) kernel(k);
+    return std::move(out_);
+  }
+
+ private:
+  std::string buffer(int b) const {
+    constexpr const char* names[] = {"in", "out", "temp", "scratch"};
+    return fmt::format("{}{}", names[static_cast<int>(m_.buffers[b].role)], m_.buffers[b].slot);
+  }
+
+  std::string pointer(DType t) const { return fmt::format("{} {}*", d_.global, memory_type(t)); }
+
+  void line(int depth, const std::string& text) {
+    out_.append(2 * depth, ' ');
+    out_ += text + "\n";
+  }
+
+  void kernel(const Kernel& k) {
+    std::string parameters;
+    for (size_t b = 0; b < m_.buffers.size(); ++b) {
+      const Buffer& x = m_.buffers[b];
+      if (x.role > BufferRole::kOutput) continue;
+      parameters += fmt::format("{}{} {} {}, ", x.role == BufferRole::kInput ? "const " : "", pointer(x.dtype),
+                                d_.restrict_qualifier, buffer(static_cast<int>(b)));
+    }
+    parameters += fmt::format("{0} char* workspace, {0} char* scratch, ", d_.global);
+    for (int i = 0; i < m_.num_symbols; ++i) parameters += fmt::format("pd_i64 s{}, ", i);
+    line(0, fmt::format("{} {}({}pd_i64 begin, pd_i64 end) {{", d_.kernel, k.name, parameters));
+    for (size_t b = 0; b < m_.buffers.size(); ++b) {
+      const Buffer& x = m_.buffers[b];
+      if (x.role <= BufferRole::kOutput) continue;
+      line(1, fmt::format("{0} {1} = ({0})({2} + {3});", pointer(x.dtype), buffer(static_cast<int>(b)),
+                          x.role == BufferRole::kTemp ? "workspace" : "scratch", index(x.offset)));
+    }
+    const std::string p = atom(k.parallel_var);
+    if (d_.thread_index.empty()) {
+      line(1, fmt::format("for (pd_i64 {0} = begin; {0} < end; ++{0}) {{", p));
+      block(k.body, 2);
+    } else {
+      line(1, fmt::format("pd_i64 {} = begin + {};", p, d_.thread_index));
+      line(1, fmt::format("if ({} < end) {{", p));
+      if (!(m_.scratch_bytes == Index(0))) {  // each thread has its own
+        line(2, fmt::format("scratch += ({} - begin) * ({});", p, index(m_.scratch_bytes)));
+        for (size_t b = 0; b < m_.buffers.size(); ++b)
+          if (m_.buffers[b].role == BufferRole::kScratch)
+            line(2, fmt::format("{} = ({})(scratch + {});", buffer(static_cast<int>(b)), pointer(m_.buffers[b].dtype),
+                                index(m_.buffers[b].offset)));
+      }
+      block(k.body, 2);
+    }
+    line(1, "}");
+    line(0, "}");
+  }
+
+  std::string index(const Index& e) const {
+    if (e.terms().empty()) return "0";
+    std::string out;
+    for (const auto& [monomial, c] : e.terms()) {
+      std::string term = monomial.empty() || c != 1 ? fmt::format("(pd_i64){}", c) : "";
+      for (AtomId id : monomial) term += (term.empty() ? "" : " * ") + atom(id);
+      out += (out.empty() ? "" : " + ") + term;
+    }
+    return "(" + out + ")";
+  }
+
+  std::string atom(AtomId id) const {
+    const Atom& x = m_.pool.atom(id);
+    switch (x.kind) {
+      case AtomKind::kSymbol: return fmt::format("s{}", x.number);
+      case AtomKind::kVar: return fmt::format("i{}", x.number);
+      case AtomKind::kValue: return fmt::format("v{}", x.number);
+      case AtomKind::kDiv: return fmt::format("pd_floor_div_i64({}, {})", index(x.a), index(x.b));
+      case AtomKind::kMod: return fmt::format("pd_mod_i64({}, {})", index(x.a), index(x.b));
+      case AtomKind::kMin: return fmt::format("pd_min_i64({}, {})", index(x.a), index(x.b));
+      default: return fmt::format("pd_max_i64({}, {})", index(x.a), index(x.b));
+    }
+  }
+
+  static std::string number(double x, DType t) {
+    const char* suffix = t == DType::kFloat32 ? "f" : "";
+    if (std::isnan(x)) return fmt::format("(0.0{0} / 0.0{0})", suffix);
+    if (std::isinf(x)) return x > 0 ? "INFINITY" : "(-INFINITY)";
+    std::string s = t == DType::kFloat32 ? fmt::format("{}", static_cast<float>(x)) : fmt::format("{}", x);
+    if (s.find_first_of(".e") == std::string::npos) s += ".0";
+    return fmt::format("({}{})", s, suffix);
+  }
+
+  static std::string integer(int64_t x, DType t) {
+    if (t == DType::kUInt64) return fmt::format("{}ull", static_cast<uint64_t>(x));
+    if (x == INT64_MIN) return "(-9223372036854775807ll - 1)";
+    return size_of(t) == 8 ? fmt::format("({}ll)", x) : t == DType::kUInt32 ? fmt::format("{}u", static_cast<uint32_t>(x)) : x == INT32_MIN ? "(-2147483647 - 1)" : fmt::format("({})", x);
+  }
+
+  static std::string v(ValueId id) { return fmt::format("v{}", id); }
+
+  std::string load(const Value& x) {
+    const DType t = m_.buffers[x.buffer].dtype;
+    std::string e = fmt::format("{}[{}]", buffer(x.buffer), index(x.index));
+    if (t == DType::kBool) e = fmt::format("({} != 0)", e);
+    if (t == DType::kBFloat16) e = fmt::format("pd_bf16_load({})", e);
+    if (t == DType::kFloat16) e = fmt::format("pd_f16_load({})", e);
+    return x.args.empty() ? e : fmt::format("({} ? {} : 0)", v(x.args[0]), e);
+  }
+
+  std::string value(const Value& x) {
+    switch (x.op) {
+      case ValueOp::kConst: return is_float(x.dtype) ? number(x.imm, x.dtype) : integer(x.integer, x.dtype);
+      case ValueOp::kIndex: return index(x.index);
+      case ValueOp::kLoad: return load(x);
+      case ValueOp::kReadAcc: return fmt::format("acc{}", x.integer);
+      case ValueOp::kCast: {
+        if (x.integer) {
+          const char* half = static_cast<DType>(x.integer) == DType::kBFloat16 ? "bf16" : "f16";
+          return fmt::format("pd_{0}_load(pd_{0}_store({1}))", half, v(x.args[0]));
+        }
+        if (x.dtype == DType::kBool) return fmt::format("({} != 0)", v(x.args[0]));
+        // Narrow integers wrap, as the conversion by way of a wide one does.
+        if (is_float(m_.values[x.args[0]].dtype) && is_integer(x.dtype) && size_of(x.dtype) < 4)
+          return fmt::format("({})(pd_i32){}", type_name(x.dtype), v(x.args[0]));
+        return fmt::format("({}){}", type_name(x.dtype), v(x.args[0]));
+      }
+      case ValueOp::kFn: {
+        std::vector<std::string> args;
+        for (ValueId a : x.args) args.push_back(v(a));
+        DType compute = x.dtype == DType::kBool ? m_.values[x.args[0]].dtype : x.dtype;
+        return function(x.fn, args, compute);
+      }
+    }
+    return {};
+  }
+
+  static std::string substitute(std::string spelling, const std::vector<std::string>& args) {
+    for (size_t at = 0; (at = spelling.find('$', at)) != std::string::npos;) {
+      const size_t k = static_cast<size_t>(spelling[at + 1] - '0');
+      spelling.replace(at, 2, args.at(k));
+      at += args[k].size();
+    }
+    return spelling;
+  }
+
+  std::string function(Fn fn, const std::vector<std::string>& args, DType t) const {
+    if (t == DType::kBool || (is_integer(t))) {
+      std::string e = integer_function(fn, args, is_unsigned_int(t));
+      if (!e.empty()) return scalar::info(fn).boolean || t == DType::kBool ? e : fmt::format("({}){}", type_name(t), e);
+    }
+    std::string s = scalar::info(fn).c;
+    check(s.find("pd_") == std::string::npos || fn == Fn::sign, ErrorKind::kNotImplemented, "[cinn] {} has no C spelling",
+          scalar::info(fn).name);
+    if (fn == Fn::sign) s = "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)";
+    return substitute(t == DType::kFloat64 ? widened(s) : d_.math_by_overload ? overloaded(s) : s, args);
+  }
+
+  // expf( -> exp(, 1.0f -> 1.0
+  static std::string widened(const std::string& s) {
+    std::string out;
+    for (size_t i = 0; i < s.size(); ++i) {
+      const bool literal = s[i] == 'f' && i > 0 && std::isdigit(static_cast<unsigned char>(s[i - 1]));
+      const bool call = s[i] == 'f' && i + 1 < s.size() && s[i + 1] == '(' && i > 0 && std::isalnum(static_cast<unsigned char>(s[i - 1]));
+      if (literal || (call && !ends_in_plain_f(s, i))) continue;
+      out += s[i];
+    }
+    return out;
+  }
+
+  static std::string overloaded(const std::string& s) {
+    std::string out;
+    for (size_t i = 0; i < s.size(); ++i) {
+      const bool call = s[i] == 'f' && i + 1 < s.size() && s[i + 1] == '(' && i > 0 && std::isalnum(static_cast<unsigned char>(s[i - 1]));
+      if (call && !ends_in_plain_f(s, i)) continue;
+      out += s[i];
+    }
+    return out;
+  }
+
+  // Names of functions that end in f by themselves: erf(.
+  static bool ends_in_plain_f(const std::string& s, size_t i) { return i >= 2 && s.compare(i - 2, 3, "erf") == 0; }
+
+  static std::string integer_function(Fn fn, const std::vector<std::string>& a, bool is_unsigned) {
+    const char* u = is_unsigned ? "u64" : "i64";
+    switch (fn) {
+      case Fn::div: return fmt::format("pd_div_{}({}, {})", u, a[0], a[1]);
+      case Fn::fmod: return fmt::format("pd_rem_{}({}, {})", u, a[0], a[1]);
+      case Fn::floor_div: return is_unsigned ? fmt::format("pd_div_u64({}, {})", a[0], a[1]) : fmt::format("pd_floor_div_i64({}, {})", a[0], a[1]);
+      case Fn::mod: return is_unsigned ? fmt::format("pd_rem_u64({}, {})", a[0], a[1]) : fmt::format("pd_mod_i64({}, {})", a[0], a[1]);
+      case Fn::pow: return fmt::format("pd_pow_i64({}, {})", a[0], a[1]);
+      case Fn::abs: return fmt::format("({0} < 0 ? -{0} : {0})", a[0]);
+      case Fn::sign: return fmt::format("(({0} > 0) - ({0} < 0))", a[0]);
+      case Fn::floor:
+      case Fn::ceil:
+      case Fn::round:
+      case Fn::trunc: return a[0];
+      case Fn::frac: return "0";
+      case Fn::fma: return fmt::format("({} * {} + {})", a[0], a[1], a[2]);
+      case Fn::min:
+      case Fn::fmin: return fmt::format("({0} < {1} ? {0} : {1})", a[0], a[1]);
+      case Fn::max:
+      case Fn::fmax: return fmt::format("({0} > {1} ? {0} : {1})", a[0], a[1]);
+      case Fn::reciprocal: return fmt::format("pd_div_{}(1, {})", u, a[0]);
+      case Fn::isnan:
+      case Fn::isinf: return "0";
+      case Fn::isfinite: return "1";
+      case Fn::signbit: return fmt::format("({} < 0)", a[0]);
+      default: return substitute(scalar::info(fn).c, a);
+    }
+  }
+
+  void store(const Stmt& s, int depth) {
+    const DType t = m_.buffers[s.buffer].dtype;
+    std::string e = v(s.value);
+    if (t == DType::kBFloat16) e = fmt::format("pd_bf16_store({})", e);
+    if (t == DType::kFloat16) e = fmt::format("pd_f16_store({})", e);
+    line(depth, fmt::format("{}[{}] = {};", buffer(s.buffer), index(s.index), e));
+  }
+
+  void block(const std::vector<Stmt>& body, int depth) {
+    for (const Stmt& s : body) switch (s.kind) {
+        case StmtKind::kLet:
+          line(depth, fmt::format("{} v{} = {};", type_name(m_.values[s.value].dtype), s.value, value(m_.values[s.value])));
+          break;
+        case StmtKind::kStore: store(s, depth); break;
+        case StmtKind::kAcc: {
+          const Value x = identity_of(s.reduce, s.dtype);
+          line(depth, fmt::format("{} acc{} = {};", type_name(s.dtype), s.acc,
+                                  is_float(s.dtype) ? number(x.imm, s.dtype) : integer(x.integer, s.dtype)));
+          break;
+        }
+        case StmtKind::kUpdate: {
+          const std::string acc = fmt::format("acc{}", s.acc);
+          const DType t = m_.values[s.value].dtype;
+          line(depth, fmt::format("{} = {};", acc, function(function_of(s.reduce, t), {v(s.value), acc}, t)));
+          break;
+        }
+        case StmtKind::kFor: {
+          line(depth, fmt::format("for (pd_i64 {0} = 0; {0} < {1}; ++{0}) {{", atom(s.var), index(s.extent)));
+          block(s.body, depth + 1);
+          line(depth, "}");
+        }
+      }
+  }
+
+  const Module& m_;
+  const Dialect& d_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print_c(const Module& module, const Dialect& dialect) { return Printer(module, dialect).run(); }
+
+}  // namespace paddle::cinn
