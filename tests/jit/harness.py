@@ -5,6 +5,7 @@ from __future__ import annotations
 import fake_core as fc
 import numpy as np
 from paddle.jit import _trace_api as api
+from paddle.jit._state import state
 from paddle.jit.dy2static.convert import convert_call
 from paddle.jit.structure import flatten, map_leaves, unflatten
 
@@ -22,6 +23,7 @@ def trace(fn, args, symbolic=()):
     for i in where:
         shape = tuple(None if (i, a) in symbolic else n for a, n in enumerate(leaves[i].data.shape))
         specs.append(api.TensorMeta(shape, leaves[i].dtype, True, None, leaves[i].data.shape))
+    state.loop_plans.clear()
     handle, inputs = fc.begin_trace(getattr(fn, "__name__", "f"), specs)
     try:
         full = list(leaves)

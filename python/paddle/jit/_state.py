@@ -9,9 +9,11 @@ class _State(threading.local):
     full_graph = False  # of the StaticFunction being traced
     recorder = None  # the Recorder of the running trace (see static_function)
 
+    def __init__(self) -> None:
+        self.loop_plans: dict = {}  # types of loop variables found in this trace, by the types at entry
+
 
 state = _State()
-
 
 class Switches:
     enabled = True  # jit.enable_to_static

@@ -24,7 +24,8 @@ delegate to ``_core``, a namespace that offers
 * ``constant(value, shape, dtype)``, ``cast(x, dtype)``, ``logical_and/or/not``, ``assert_(cond, message, data)``, ``print_(args)``.
 * ``array_create(dtype, items)``, ``array_write(a, i, v)``, ``array_read(a, i)``, ``array_length(a)``, ``array_pop(a, i)`` (returns
   array and item), ``array_stack(a, axis)``, ``array_concat(a, axis)``; their class is ``Array``. Arrays are values: writing returns the new array.
-* ``signature(leaves) -> (key, tensors)``: the tensors among the leaves of a call's arguments, and a hashable key of everything about
+* ``quick_signature(args) -> (key, tensors) | None`` (optional): :func:`signature` for a tuple of plain tensors and numbers, in C++; None
+  for anything else. ``signature(leaves) -> (key, tensors)`` (optional): the tensors among the leaves of a call's arguments, and a hashable key of everything about
   them that a program depends on (dtype, shape, stop_gradient)
   with the other leaves' types and values. NumPy arrays
   among the leaves are replaced by tensors. ``to_tensor(array)``.
@@ -173,8 +174,30 @@ def default_dtype() -> str:
     return dtype_name(core().get_default_dtype())
 
 
+_NUMBERS = (int, bool, str, type(None))
+
+
+def quick_signature(args: tuple) -> tuple | None:
+    """See the module's docstring. Where the core has one in C++ that is used; this is the definition."""
+    fast = getattr(core(), "quick_signature", None)
+    if fast is not None:
+        return fast(args)
+    tensor = core().Tensor
+    key, tensors = [], []
+    for v in args:
+        cls = type(v)
+        if cls is tensor:
+            tensors.append(v)
+            key.append((v.dtype, tuple(v.shape), v.stop_gradient))
+        elif cls in _NUMBERS:
+            key.append((cls, v))
+        else:
+            return None
+    return tuple(key), tensors
+
+
 def signature(leaves: list) -> tuple:
-    """See the module's docstring. The core does this in C++; the Python form is the definition."""
+    """See the module's docstring."""
     fast = getattr(core(), "signature", None)
     return fast(leaves) if fast is not None else python_signature(leaves)
 

@@ -115,6 +115,7 @@ class StaticFunction:
         functools.update_wrapper(self, function)
         self.__dict__.pop(convert._CONVERTED, None)
         self._parameters = _positional_names(function, bound=instance is not None)
+        self._arity = len(self._parameters)
 
     # ---- binding ------------------------------------------------------------------------------------------------
 
@@ -176,22 +177,38 @@ class StaticFunction:
         if api.tracing():
             return self.__jst_inline__()(*args, **kwargs)
         self._calls += 1
-        if kwargs or len(args) != len(self._parameters):
-            args, kwargs = self._canonical(args, kwargs)
+        mode = (api.state_key(), self._training)
+        if not kwargs and len(args) == self._arity and not self._state:
+            quick = api.quick_signature(args)
+            if quick is not None:
+                parts, tensors = quick
+                entry = self._hit((parts, mode))
+                if entry is not None:
+                    return entry.run(tensors) if entry is not _EAGER else self.dygraph_function(*args)
+        return self._call(args, kwargs, mode)
+
+    def _hit(self, key):
+        """The program remembered for ``key`` whose guards hold now."""
+        for entry in self._exact.get(key, ()):
+            if entry is _EAGER or entry.guards.hold():
+                return entry
+        return None
+
+    def _call(self, args, kwargs, mode):
+        quick = None
+        if not kwargs and len(args) == self._arity and not self._state:
+            quick = api.quick_signature(args)
+        args, kwargs = self._canonical(args, kwargs)
         leaves: list = []
         structure = flatten((args, kwargs), leaves)
         for owner, name in self._state:
             structure = (structure, flatten(getattr(owner(), name, None), leaves))
         parts, tensors = api.signature(leaves)
-        key = (structure, parts, api.state_key(), self._training)
-        entries = self._exact.get(key)
-        if entries is not None:
-            for entry in entries:
-                if entry is _EAGER:
-                    return self.dygraph_function(*args, **kwargs)
-                if entry.guards.hold():
-                    return entry.run(tensors)
-        return self._miss(key, args, kwargs, leaves, structure, tensors)
+        key = (structure, parts, mode) if quick is None else (quick[0], mode)
+        entry = self._hit(key)
+        if entry is None:
+            return self._miss(key, mode, args, kwargs, leaves, structure, tensors)
+        return entry.run(tensors) if entry is not _EAGER else self.dygraph_function(*args, **kwargs)
 
     def _canonical(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """One form for all spellings of a call: parameters by position, defaults filled in, the rest by name."""
@@ -209,11 +226,11 @@ class StaticFunction:
             return tuple(filled), dict(sorted(rest.items()))
         return args, dict(sorted(kwargs.items()))
 
-    def _miss(self, key, args, kwargs, leaves, structure, tensors):
+    def _miss(self, key, mode, args, kwargs, leaves, structure, tensors):
         parts = api.python_signature(leaves)[0]
         shapes = [tuple(t.shape) for t in tensors]
         rest = tuple([(p[0], len(p[1]), p[2]) if len(p) == 3 else p for p in parts])
-        family_key = (structure, rest, key[2], key[3])
+        family_key = (structure, rest, *mode)
         family = self._cache.families.get(family_key)
         reasons = self._reasons(family_key) if family is None else []
         if family is None:
@@ -626,10 +643,12 @@ def _recording(recorder: Recorder, full_graph: bool):
 
     before = state.recorder, state.full_graph
     state.recorder, state.full_graph = recorder, full_graph
+    state.loop_plans.clear()
     convert.on_convert.append(notify)
     try:
         with layer_calls.converted():
             yield
     finally:
         convert.on_convert.remove(notify)
+        state.loop_plans.clear()
         state.recorder, state.full_graph = before

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _trace_api as api
+from .._state import state
 from ..structure import flatten, unflatten
 from .containers import TracedList
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
@@ -90,6 +91,29 @@ class _Carry:
                 out.append(n)
         return None if again else out
 
+    def signature(self) -> tuple:
+        """The entry type."""
+        return (self.slot.name, self.structure, *(leaf.signature() for leaf in self.leaves))
+
+    def plan(self) -> tuple:
+        """What the trials found, for :meth:`adopt`."""
+        grown = self.entry if isinstance(self.entry, TracedList) else None
+        return self.born, grown, self.structure, [(leaf.kept, leaf.dtype, leaf.shape, leaf.widened) for leaf in self.leaves]
+
+    def adopt(self, plan: tuple) -> None:
+        born, grown, structure, leaves = plan
+        if grown is not None:
+            if isinstance(self.entry, list):
+                self.growth = grown
+            return
+        if born:
+            self.structure, self.late, self.born, self.assigned = structure, False, True, True
+            self.leaves = [_Leaf.blank(None) for _ in leaves]
+        for leaf, (kept, dtype, shape, widened) in zip(self.leaves, leaves):
+            if born and not kept:
+                leaf.value, leaf.kept = 0, False
+            leaf.dtype, leaf.shape, leaf.widened = dtype, shape, widened
+
     def _first_value(self, new) -> list | None:
         self.assigned = new is not MISSING
         leaves: list = []
@@ -100,6 +124,19 @@ class _Carry:
         self.structure, self.late, self.born = structure, False, True
         self.leaves = [_Leaf.blank(v) for v in leaves]
         return None
+
+
+def _part_signature(fn: Callable | None) -> list:
+    """A function's code, and the types of what it sees of the function around it."""
+    out: list = [getattr(fn, "__code__", None)]
+    for cell in getattr(fn, "__closure__", None) or ():
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            out.append(None)
+            continue
+        out.append(_Leaf(value).signature() if is_tensor_like(value) else type(value))
+    return out
 
 
 def _grew(old: list, new) -> bool:
@@ -128,6 +165,11 @@ class _Leaf:
             leaf.value = 0
             leaf.number = False
         return leaf
+
+    def signature(self) -> tuple:
+        if self.kept or self.dtype is None:
+            return (type(self.value),)
+        return (self.dtype, self.number, tuple([None if api.is_symint(n) else n for n in self.shape]))
 
     def init(self):
         return as_tensor(self.value, self.dtype, self.shape)
@@ -163,17 +205,22 @@ def _loop_error(name: str, where: str, text: str):
     )
 
 
-def trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), where: str = "") -> None:
+def trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), parts: Sequence = ()) -> None:
     """Trace ``while test(): body()`` as one operator. ``first_cond`` is the test's value now (a traced tensor or a bool);
-    ``late`` names the variables that are read after the loop."""
-    where = where or user_location()
+    ``late`` names the variables that are read after the loop, ``parts`` are the functions cut from the user's source."""
+    where = user_location()
     slots = list(slots)
     before = Snapshot(slots)
     carries = [_Carry(s, v) for s, v in zip(slots, before.seen())]
+    # A loop inside a loop is traced anew with each trial of the outer one. What was found for the same entry types holds again.
+    entry = (*(c.signature() for c in carries), *(t for p in parts or (body, test) for t in _part_signature(p)))
+    for c, plan in zip(carries, state.loop_plans.get(entry, ())):
+        c.adopt(plan)
     for _ in range(10):
         before.restore()
         trial = _Trial(carries, before, late)
         if trial.run(test, body, where):
+            state.loop_plans[entry] = [c.plan() for c in carries]
             known = {id(s.handle) for s in slots if isinstance(s, HandleSlot)}
             written = [HandleSlot(h) for h, _ in trial.region.writes if id(h) not in known]
             if not written:

@@ -125,7 +125,7 @@ def _traced_for(sequence, start: int, body, go_on, names, late, rounds=None) -> 
         counter.value = counter.value + 1
 
     slots = [counter, *slots_of(names, body, go_on)]
-    trace_while(test(), test, step, slots, late)
+    trace_while(test(), test, step, slots, late, (body, go_on))
 
 
 def _both(a, go_on):
