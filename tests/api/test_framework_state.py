@@ -131,7 +131,8 @@ def test_metrics():
 
 def test_import_is_light():
     code = (
-        "import sys, paddle; print([m for m in ('paddle.nn', 'paddle.optimizer', 'paddle.io', 'multiprocessing', 'scipy') "
+        "import sys, paddle; print([m for m in ('paddle.nn', 'paddle.optimizer', 'paddle.io', "
+        "'multiprocessing', 'scipy') "
         "if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -50,7 +50,9 @@ def test_batches_keep_order_structure_and_dtypes(workers, shared):
 def test_without_batching_and_with_own_collate(workers):
     image, index, *_ = next(iter(DataLoader(Table(4), batch_size=None, num_workers=workers)))
     assert image.shape == [3, 40, 40] and index == 0
-    loader = DataLoader(Table(4), batch_size=2, num_workers=workers, collate_fn=lambda rows: np.array([r[1] for r in rows]))
+    loader = DataLoader(
+        Table(4), batch_size=2, num_workers=workers, collate_fn=lambda rows: np.array([r[1] for r in rows])
+    )
     assert [b.numpy().tolist() for b in loader] == [[0, 1], [2, 3]]
 
 

@@ -201,7 +201,9 @@ def decorate(
     if dtype not in ("float16", "bfloat16"):
         raise ValueError("dtype only support float16 or bfloat16.")
     if save_dtype is not None and _dtype_text(save_dtype) not in ("float16", "bfloat16", "float32", "float64"):
-        raise ValueError(f"save_dtype can only be float16 float32 or float64, but your input save_dtype is {save_dtype}.")
+        raise ValueError(
+            f"save_dtype can only be float16 float32 or float64, but your input save_dtype is {save_dtype}."
+        )
     if level == "O2":
         _decorate(models, optimizers, dtype, master_weight, save_dtype, master_grad, excluded_layers)
     return models if optimizers is None else (models, optimizers)
@@ -213,7 +215,9 @@ def _decorate(models, optimizers, dtype, master_weight, save_dtype, master_grad,
 
     for model in models if isinstance(models, (list, tuple)) else [models]:
         if not isinstance(model, nn.Layer):
-            raise RuntimeError(f"current train mode is pure fp16, models should be paddle.nn.Layer, but receive {type(model)}.")  # fmt: skip
+            raise RuntimeError(
+                f"current train mode is pure fp16, models should be paddle.nn.Layer, but receive {type(model)}."
+            )
         _to_low_precision(model, dtype, excluded_layers)
         if save_dtype is not None:
             _save_as(model, _dtype_text(save_dtype))

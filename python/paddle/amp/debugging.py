@@ -83,7 +83,8 @@ def collect_operator_stats():
 
 
 class TensorCheckerConfig:
-    """What ``enable_tensor_checker`` does: in the steps ``debug_step`` = [from, to) every operator's outputs are checked."""
+    """What ``enable_tensor_checker`` does: in the steps ``debug_step`` = [from, to) every operator's outputs are
+    checked."""
 
     current_step_id = 0
 

@@ -203,7 +203,9 @@ class AmpScaler:
         if not self._enable:
             return
         if len(state_dict) == 0:
-            raise RuntimeError("The input state dict is empty, possibly because it was saved from a disabled instance of GradScaler.")  # fmt: skip
+            raise RuntimeError(
+                "The input state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+            )
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
         self._scale = self._init_loss_scaling
         for key in ("incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_count",

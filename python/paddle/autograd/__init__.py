@@ -1,4 +1,5 @@
-"""Gradients: running them, switching their recording, functions with gradients of their own, matrices of derivatives."""
+"""Gradients: running them, switching their recording, functions with gradients of their own, matrices of
+derivatives."""
 
 from __future__ import annotations
 

@@ -41,7 +41,9 @@ def backward(tensors, grad_tensors=None, retain_graph: bool = False, *, dump_bac
     """
     tensors = _tensors(tensors, "tensors")
     if len({id(t) for t in tensors}) != len(tensors):
-        raise AssertionError("The argument 'tensors' of paddle.autograd.backward contains duplicate paddle.Tensor object.")
+        raise AssertionError(
+            "The argument 'tensors' of paddle.autograd.backward contains duplicate paddle.Tensor object."
+        )
     core._core.backward(tensors, _seeds(grad_tensors, tensors, "grad_tensors"), bool(retain_graph))
 
 

@@ -140,7 +140,8 @@ def jacobian(ys, xs, batch_axis=None):
 
 
 def hessian(ys, xs, batch_axis=None):
-    """``Hessian`` of the number ys (per batch item: ``[B, 1]``) with respect to xs; with a tuple xs, a tuple of tuples."""
+    """``Hessian`` of the number ys (per batch item: ``[B, 1]``) with respect to xs; with a tuple xs, a tuple of
+    tuples."""
     batched = _batched(batch_axis)
     size = 1
     for n in ys.shape[1:] if batched else ys.shape:

@@ -15,8 +15,8 @@ def current_hooks():
 
 
 class saved_tensors_hooks:  # noqa: N801 - the public name
-    """Inside, each tensor kept for backward goes through ``pack_hook(tensor)``, whose result is kept instead (say, a copy
-    on disk), and through ``unpack_hook(result)`` when backward needs it."""
+    """Inside, each tensor kept for backward goes through ``pack_hook(tensor)``, whose result is kept instead (say, a
+    copy on disk), and through ``unpack_hook(result)`` when backward needs it."""
 
     def __init__(self, pack_hook, unpack_hook) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook

@@ -1,4 +1,5 @@
-"""What clients know as ``paddle.base``: the core, names, parameters, and old places of things that are elsewhere now."""
+"""What clients know as ``paddle.base``: the core, names, parameters, and old places of things that are elsewhere
+now."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from . import core
 from .core import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Tensor, XPUPlace
 
 _ = CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Tensor, XPUPlace
-_MODULES = frozenset(["framework", "unique_name", "param_attr", "data_feeder", "dygraph", "layer_helper", "executor", "core"])
+_MODULES = frozenset(
+    ["framework", "unique_name", "param_attr", "data_feeder", "dygraph", "layer_helper", "executor", "core"]
+)
 _LAZY = {
     "ParamAttr": ".param_attr", "WeightNormParamAttr": ".param_attr", "require_version": "..utils.versions",
     "get_flags": "..framework.flags", "set_flags": "..framework.flags", "in_dygraph_mode": "..framework.mode",

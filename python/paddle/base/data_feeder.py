@@ -24,14 +24,20 @@ def convert_dtype(dtype) -> str:
 def check_type(input, input_name, expected_type, op_name, extra_message="") -> None:
     """Raises TypeError unless ``input`` is of ``expected_type`` (a class or a tuple)."""
     if not isinstance(input, expected_type):
-        raise TypeError(f"The type of '{input_name}' in {op_name} must be {expected_type}, but received {type(input)}. {extra_message}")  # fmt: skip
+        raise TypeError(
+            f"The type of '{input_name}' in {op_name} must be {expected_type}, but received "
+            f"{type(input)}. {extra_message}"
+        )
 
 
 def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message="") -> None:
     """Raises TypeError unless the element type is among the names ``expected_dtype``."""
     name = convert_dtype(input_dtype)
     if name not in expected_dtype:
-        raise TypeError(f"The data type of '{input_name}' in {op_name} must be {expected_dtype}, but received {name}. {extra_message}")  # fmt: skip
+        raise TypeError(
+            f"The data type of '{input_name}' in {op_name} must be {expected_dtype}, but received "
+            f"{name}. {extra_message}"
+        )
 
 
 def check_variable_and_dtype(input, input_name, expected_dtype, op_name, extra_message="") -> None:
@@ -40,7 +46,13 @@ def check_variable_and_dtype(input, input_name, expected_dtype, op_name, extra_m
     check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)
 
 
-def check_shape(shape, op_name, expected_shape_type=(list, tuple), expected_element_type=(int,), expected_tensor_dtype=("int32", "int64")) -> None:  # fmt: skip
+def check_shape(
+    shape,
+    op_name,
+    expected_shape_type=(list, tuple),
+    expected_element_type=(int,),
+    expected_tensor_dtype=("int32", "int64"),
+) -> None:
     """Raises TypeError unless ``shape`` is a list or tuple of ints or integer tensors, or such a tensor."""
     if isinstance(shape, core.Tensor):
         check_dtype(shape.dtype, "shape", expected_tensor_dtype, op_name)

@@ -57,7 +57,16 @@ class LayerHelper:
                 raise ValueError(f"Data Type mismatch: {dtypes[0]} to {dtype}")
         return dtypes[0] if dtypes else None
 
-    def create_parameter(self, attr, shape, dtype=None, is_bias=False, default_initializer=None, stop_gradient=False, type=None):  # fmt: skip
+    def create_parameter(
+        self,
+        attr,
+        shape,
+        dtype=None,
+        is_bias=False,
+        default_initializer=None,
+        stop_gradient=False,
+        type=None,
+    ):
         """A parameter named after this helper."""
         from .framework import create_named_parameter
 

@@ -201,8 +201,6 @@ def _tensor_type(name, dtype):
     return make
 
 
-
-
 def __getattr__(name):
     if name in _TENSOR_TYPES:
         value = _tensor_type(name, _TENSOR_TYPES[name])

@@ -1,4 +1,5 @@
-"""Streams and events. A device without queues, as the CPU is, does each thing when it is asked: its stream is always done."""
+"""Streams and events. A device without queues, as the CPU is, does each thing when it is asked: its stream is always
+done."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import importlib
 
 from ..autograd.grad_mode import no_grad
 from ..base import core
-
 from .dtype import convert_np_dtype_to_dtype_, finfo, get_default_dtype, iinfo, set_default_dtype
 from .flags import get_flags, set_flags
 from .mode import (

@@ -17,7 +17,8 @@ _NUMPY_NAMES = {"bool_": "bool", "float": "float64", "int": "int64", "complex": 
 
 
 def dtype_name(d) -> str:
-    """``"float32"`` for ``paddle.float32``, ``"float32"``, ``"paddle.float32"``, ``numpy.float32``, ``numpy.dtype("f4")``.
+    """``"float32"`` for ``paddle.float32``, ``"float32"``, ``"paddle.float32"``, ``numpy.float32``,
+    ``numpy.dtype("f4")``.
 
     ``uint16`` is the old name of bfloat16.
 
@@ -45,11 +46,13 @@ def convert_np_dtype_to_dtype_(np_dtype):
 
 
 def set_default_dtype(d) -> None:
-    """The element type of tensors made from Python floats and of new parameters: float16, bfloat16, float32 or float64."""
+    """The element type of tensors made from Python floats and of new parameters: float16, bfloat16, float32 or
+    float64."""
     name = d if isinstance(d, str) else dtype_name(d)
     if name not in ("float16", "float32", "float64", "bfloat16"):
         raise TypeError(
-            f"set_default_dtype only supports [float16, float32, float64, bfloat16] , but received {getattr(d, '__name__', name)}"
+            f"set_default_dtype only supports [float16, float32, float64, bfloat16] , but received "
+            f"{getattr(d, '__name__', name)}"
         )
     core.set_default_dtype(core.dtype_objects[name])
 

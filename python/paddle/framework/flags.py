@@ -22,7 +22,8 @@ def set_flags(flags) -> None:
     """Sets flags from a dict of name to value (bool, number or string).
 
     Raises:
-        TypeError: not a dict, or a value of the wrong kind. ValueError: an unknown flag; the message has the nearest name.
+        TypeError: not a dict, or a value of the wrong kind. ValueError: an unknown flag; the message has the nearest
+            name.
     """
     if not isinstance(flags, dict):
         raise TypeError("flags in set_flags should be a dict")

@@ -183,7 +183,9 @@ def load(path, **configs):
     Raises:
         ValueError: no such file, an unknown config. LoadError (a ValueError): the file is damaged or not plain data.
     """
-    _check_configs(configs, ("return_numpy", "keep_name_table", "model_filename", "params_filename", "weights_only"), "load")
+    _check_configs(
+        configs, ("return_numpy", "keep_name_table", "model_filename", "params_filename", "weights_only"), "load"
+    )
     return_numpy = bool(configs.get("return_numpy"))
     where = "<file object>" if is_file_object(path) else os.fspath(path)
     if not is_file_object(path) and not os.path.isfile(path):
@@ -225,7 +227,9 @@ _async_tasks: list[threading.Thread] = []
 
 
 def _to_host(obj):
-    return _parse_every_object(obj, lambda o: isinstance(o, core.Tensor), lambda t: _HostTensor(t.name, tensor_to_numpy(t)))
+    return _parse_every_object(
+        obj, lambda o: isinstance(o, core.Tensor), lambda t: _HostTensor(t.name, tensor_to_numpy(t))
+    )
 
 
 class _HostTensor:

@@ -53,7 +53,8 @@ def atomic_writer(path):
     path = os.fspath(path)
     if not os.path.basename(path):
         raise ValueError(
-            "The input path MUST be format of dirname/filename [dirname\\filename in Windows system], but received filename is empty string."
+            "The input path MUST be format of dirname/filename [dirname\\filename in Windows system], but "
+            "received filename is empty string."
         )
     directory = os.path.dirname(path)
     if directory:

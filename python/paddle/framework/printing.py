@@ -96,7 +96,9 @@ def _nested(array, summary, width, signed, indent) -> str:
         items = ["..." if i is None else _format_element(array[i]) for i in _edges(array, summary)]
         items = [t if t == "..." else _pad(t, width, signed) for t in items]
         return _wrap(items, width, indent)
-    parts = ["..." if i is None else _nested(array[i], summary, width, signed, indent + 1) for i in _edges(array, summary)]
+    parts = [
+        "..." if i is None else _nested(array[i], summary, width, signed, indent + 1) for i in _edges(array, summary)
+    ]
     gap = "," + "\n" * (array.ndim - 1) + " " * (indent + 1)
     return "[" + gap.join(parts) + "]"
 

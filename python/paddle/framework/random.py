@@ -82,7 +82,9 @@ def set_rng_state(state_list, device: str | None = None) -> None:
         ValueError: the number of states is not one.
     """
     if len(state_list) != 1:
-        raise ValueError(f"Length of state list should be equal to the cpu device count: expected 1, got {len(state_list)}")
+        raise ValueError(
+            f"Length of state list should be equal to the cpu device count: expected 1, got {len(state_list)}"
+        )
     default_generator.set_state(state_list[0])
 
 
@@ -99,6 +101,8 @@ def set_cuda_rng_state(state_list) -> None:
     """
     if not core.is_compiled_with_cuda():
         if len(state_list):
-            raise ValueError(f"Length of cuda state list should be equal to the cuda device count: expected 0, got {len(state_list)}")  # fmt: skip
+            raise ValueError(
+                f"Length of cuda state list should be equal to the cuda device count: expected 0, got {len(state_list)}"
+            )
         return
     set_rng_state(state_list)

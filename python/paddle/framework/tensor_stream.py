@@ -1,7 +1,7 @@
 """The binary form of one tensor, as in ``.pdiparams`` and in files saved with ``use_binary_format``.
 
-Layout, little endian: u32 version 0; u64 number of LoD levels, each a u64 byte count and that many bytes; u32 version 0;
-i32 length of the description, the description (protobuf: 1 = element type, 2 = dimensions); the elements.
+Layout, little endian: u32 version 0; u64 number of LoD levels, each a u64 byte count and that many bytes; u32 version
+0; i32 length of the description, the description (protobuf: 1 = element type, 2 = dimensions); the elements.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def _exactly(file, size, where):
     except (MemoryError, OverflowError):
         data = b""
     if len(data) != size:
-        raise LoadError(f"[load] {where}: byte {file.tell()}: the file ends early, {size - len(data)} bytes are missing")
+        raise LoadError(
+            f"[load] {where}: byte {file.tell()}: the file ends early, {size - len(data)} bytes are missing"
+        )
     return data
 
 

@@ -1,7 +1,7 @@
 """Reading pickles without running them: only arrays, numbers, strings and containers come out.
 
-The pure-Python unpickler is used since every opcode that calls or fills an object can be checked there. Arrays are a few
-opcodes each whatever their size, so nothing is lost by it.
+The pure-Python unpickler is used since every opcode that calls or fills an object can be checked there. Arrays are a
+few opcodes each whatever their size, so nothing is lost by it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ _DATA_TYPES = {
     11: "float64", 12: "complex64", 13: "complex128", 15: "float16", 16: "bfloat16", 17: "float8_e4m3fn",
     18: "float8_e5m2",
 }  # fmt: skip
-
 
 
 def _array(kind, shape, code):

@@ -32,5 +32,3 @@ def identity_loss(x, reduction="none"):
     if reduction in ("none", 2):
         return x
     raise Exception("Unsupported reduction type.")
-
-

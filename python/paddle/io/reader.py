@@ -20,7 +20,8 @@ class DataLoader:
         feed_list: tensors whose names key the batches when ``return_list`` is False.
         places: kept for callers; tensors go to the current device.
         return_list: batches in the samples' own structure (True), or ``[{name: tensor}]`` by ``feed_list``.
-        batch_sampler: lists of indices; or ``batch_size``, ``shuffle``, ``drop_last``. ``batch_size=None``: no batching.
+        batch_sampler: lists of indices; or ``batch_size``, ``shuffle``, ``drop_last``. ``batch_size=None``: no
+            batching.
         collate_fn: from a list of samples to a batch (default: ``default_collate_fn``).
         num_workers: worker processes; 0 reads in this process.
         use_shared_memory: large arrays come from workers through shared memory, not through sockets.
@@ -94,7 +95,9 @@ class DataLoader:
             self.batch_sampler, self.batch_size, self.drop_last = None, None, False
         else:
             if not batch_size > 0:
-                raise AssertionError(f"batch_size should be None or a positive value when batch_sampler is not given, got {batch_size}")  # fmt: skip
+                raise AssertionError(
+                    f"batch_size should be None or a positive value when batch_sampler is not given, got {batch_size}"
+                )
             self.batch_size, self.drop_last = batch_size, drop_last
             self.batch_sampler = None
             if not self.is_iterable:

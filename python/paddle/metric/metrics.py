@@ -54,7 +54,8 @@ class Accuracy(Metric):
         """float32 ``[N..., maxk]``: 1 where that guess is right.
 
         Args:
-            pred: scores ``[N..., classes]``. label: indices ``[N..., 1]`` or ``[N...]``, or one-hot ``[N..., classes]``.
+            pred: scores ``[N..., classes]``. label: indices ``[N..., 1]`` or ``[N...]``, or one-hot ``[N...,
+                classes]``.
         """
         import paddle
 
@@ -186,7 +187,8 @@ class Auc(Metric):
 
 
 def accuracy(input, label, k: int = 1, correct=None, total=None, name: str | None = None):
-    """The share of rows of ``input`` ``[N, classes]`` whose label ``[N, 1]`` is among the k best scores, a float32 number.
+    """The share of rows of ``input`` ``[N, classes]`` whose label ``[N, 1]`` is among the k best scores, a float32
+    number.
 
     ``correct`` and ``total`` (int32 or int64 tensors) take the counts where given.
     """

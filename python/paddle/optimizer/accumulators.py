@@ -58,9 +58,7 @@ class AccumulatorMixin:
         self._opti_name_list.append(accumulator.name)
         if self._accumulators_holder:
             if accumulator.name not in self._accumulators_holder:
-                raise AssertionError(
-                    f"Optimizer set error, {accumulator.name} should in state dict"
-                )
+                raise AssertionError(f"Optimizer set error, {accumulator.name} should in state dict")
             accumulator.set_value(self._accumulators_holder.pop(accumulator.name))
         by_param[key] = accumulator
         return accumulator

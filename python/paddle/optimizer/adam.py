@@ -18,8 +18,9 @@ def check_unit_interval(name, value) -> None:
 class Adam(FusedOptimizer):
     """Moments ``m`` and ``v`` of the gradient with rates ``beta1`` and ``beta2``, corrected for their zero start.
 
-    ``p <- p - lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon)``; with ``amsgrad`` the largest ``v`` so far.
-    ``weight_decay`` is an L2 penalty on the gradient (``AdamW`` decouples it). Moments of 16-bit parameters are f32.
+    ``p <- p - lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon)``; with ``amsgrad`` the largest ``v`` so
+    far. ``weight_decay`` is an L2 penalty on the gradient (``AdamW`` decouples it). Moments of 16-bit parameters are
+    f32.
     """
 
     type = "adam"
@@ -65,8 +66,12 @@ class Adam(FusedOptimizer):
         moment1 = self._state("moment1", param, low_precision_as_f32=True)
         moment2 = self._state("moment2", param, low_precision_as_f32=True)
         largest = self._state("moment2_max", param, low_precision_as_f32=True) if self._amsgrad else None
-        power1 = self._state("beta1_pow_acc", param, fill_value=float(self._beta1), shape=[1], low_precision_as_f32=True)
-        power2 = self._state("beta2_pow_acc", param, fill_value=float(self._beta2), shape=[1], low_precision_as_f32=True)
+        power1 = self._state(
+            "beta1_pow_acc", param, fill_value=float(self._beta1), shape=[1], low_precision_as_f32=True
+        )
+        power2 = self._state(
+            "beta2_pow_acc", param, fill_value=float(self._beta2), shape=[1], low_precision_as_f32=True
+        )
         return moment1, moment2, largest, power1, power2
 
     def _launch(self, bucket, grads, lr) -> None:

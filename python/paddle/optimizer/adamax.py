@@ -7,7 +7,8 @@ from .optimizer import Optimizer
 
 
 class Adamax(Optimizer):
-    """``m <- beta1 m + (1 - beta1) g``; ``u <- max(beta2 u + epsilon, |g|)``; ``p <- p - lr / (1 - beta1^t) * m / u``."""
+    """``m <- beta1 m + (1 - beta1) g``; ``u <- max(beta2 u + epsilon, |g|)``; ``p <- p - lr / (1 - beta1^t) * m /
+    u``."""
 
     type = "adamax"
     _group_options = ("beta1", "beta2", "epsilon")

@@ -1,4 +1,5 @@
-"""Line search for the strong Wolfe conditions (Nocedal and Wright, "Numerical Optimization", algorithms 3.5 and 3.6)."""
+"""Line search for the strong Wolfe conditions (Nocedal and Wright, "Numerical Optimization", algorithms 3.5 and
+3.6)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from .fused import FusedOptimizer
 
 
 class Momentum(FusedOptimizer):
-    """``v <- momentum * v + g``, then ``p <- p - lr * v``, or ``p <- p - lr * (g + momentum * v)`` with ``use_nesterov``.
+    """``v <- momentum * v + g``, then ``p <- p - lr * v``, or ``p <- p - lr * (g + momentum * v)`` with
+    ``use_nesterov``.
 
     ``rescale_grad`` multiplies the gradient first. ``use_multi_tensor`` is accepted; the step is always fused.
     """

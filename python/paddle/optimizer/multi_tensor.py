@@ -41,7 +41,20 @@ def momentum_(params, grads, velocities, lr, mu, use_nesterov, weight_decay, res
 
 
 def adam_(
-    params, grads, moment1s, moment2s, maxima, power1s, power2s, masters, lr, beta1, beta2, epsilon, weight_decay, amsgrad
+    params,
+    grads,
+    moment1s,
+    moment2s,
+    maxima,
+    power1s,
+    power2s,
+    masters,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    weight_decay,
+    amsgrad,
 ) -> None:
     """Adam with decoupled ``weight_decay``. The powers hold ``beta^t`` of this step t, and ``beta^(t+1)`` after it."""
     maxima = [None] * len(params) if maxima is None else maxima

@@ -40,7 +40,13 @@ class NAdam(Optimizer):
         self._default_dict = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "momentum_decay": momentum_decay}
 
     def _states(self, param):
-        starts = (("momentum_decay_pow", 1.0), ("beta2_pow", 1.0), ("mu_product", 1.0), ("moment1", 0.0), ("moment2", 0.0))
+        starts = (
+            ("momentum_decay_pow", 1.0),
+            ("beta2_pow", 1.0),
+            ("mu_product", 1.0),
+            ("moment1", 0.0),
+            ("moment2", 0.0),
+        )
         return [self._state(name, param, low_precision_as_f32=True, fill_value=value) for name, value in starts]
 
     def _create_accumulators(self, block, parameters) -> None:

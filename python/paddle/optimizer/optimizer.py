@@ -24,7 +24,8 @@ class Optimizer(AccumulatorMixin):
         learning_rate: a float, or an ``LRScheduler`` that is asked at every step.
         parameters: tensors, or dicts with ``params`` and options of their own (``learning_rate`` scales the global one,
             ``weight_decay``, ``grad_clip`` and the subclass's hyper-parameters replace it).
-        weight_decay: coefficient of an L2 penalty, or an ``L1Decay``/``L2Decay``. A regularizer set on a parameter wins.
+        weight_decay: coefficient of an L2 penalty, or an ``L1Decay``/``L2Decay``. A regularizer set on a parameter
+            wins.
         grad_clip: a ``paddle.nn.ClipGradBy*`` object, applied before regularisation.
         name: kept for callers; names of accumulators come from the parameters.
 
@@ -134,7 +135,8 @@ class Optimizer(AccumulatorMixin):
             raise TypeError(f"The type of 'value' in optimizer.set_lr must be float, but received {type(value)}.")
         if isinstance(self._learning_rate, LRScheduler):
             raise RuntimeError(
-                "optimizer's learning rate can't be LRScheduler when invoke this API, because this will lead to conflict."
+                "optimizer's learning rate can't be LRScheduler when invoke this API, because this will lead to "
+                "conflict."
             )
         self._learning_rate = float(value)
 
@@ -142,7 +144,8 @@ class Optimizer(AccumulatorMixin):
         """Puts a scheduler in charge of the learning rate."""
         if not isinstance(scheduler, LRScheduler):
             raise TypeError(
-                f"The type of 'scheduler' in optimizer.set_lr_scheduler must be LRScheduler, but received {type(scheduler)}."
+                f"The type of 'scheduler' in optimizer.set_lr_scheduler must be LRScheduler, but received "
+                f"{type(scheduler)}."
             )
         self._learning_rate = scheduler
 
@@ -332,8 +335,8 @@ class Optimizer(AccumulatorMixin):
 
     load_state_dict = set_state_dict
 
-    # Official Paddle can lay all states out in one buffer to share it between processes. Here states stay apart; what is
-    # asked about the buffer says that there is none.
+    # Official Paddle can lay all states out in one buffer to share it between processes. Here states stay apart; what
+    # is asked about the buffer says that there is none.
     merged_model_params = None
     fused_buffer_version = 0
     fused_states_buffer = fused_states_buffer_ipc_meta = None

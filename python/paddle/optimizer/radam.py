@@ -7,8 +7,8 @@ from .optimizer import Optimizer
 
 
 class RAdam(Optimizer):
-    """While ``rho_t = rho_inf - 2 t beta2^t / (1 - beta2^t)`` is at most 5 the step is plain momentum; then Adam's times
-    the rectification. The accumulator ``rho`` holds ``t beta2^t / (1 - beta2^t)``, advanced by its recurrence."""
+    """While ``rho_t = rho_inf - 2 t beta2^t / (1 - beta2^t)`` is at most 5 the step is plain momentum; then Adam's
+    times the rectification. The accumulator ``rho`` holds ``t beta2^t / (1 - beta2^t)``, advanced by its recurrence."""
 
     type = "radam"
     _group_options = ("beta1", "beta2", "epsilon")

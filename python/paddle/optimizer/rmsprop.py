@@ -26,7 +26,12 @@ class RMSProp(Optimizer):
         grad_clip=None,
         name=None,
     ) -> None:
-        for key, value in (("learning_rate", learning_rate), ("rho", rho), ("epsilon", epsilon), ("momentum", momentum)):
+        for key, value in (
+            ("learning_rate", learning_rate),
+            ("rho", rho),
+            ("epsilon", epsilon),
+            ("momentum", momentum),
+        ):
             if value is None:
                 raise ValueError(f"{key} is not set.")
         for key, value in (("epsilon", epsilon), ("momentum", momentum), ("rho", rho)):

@@ -18,7 +18,16 @@ from .lazy_import import try_import
 from .versions import require_version
 
 __all__ = ["deprecated", "run_check", "require_version", "try_import"]
-_ = deprecated, assert_same_structure, convert_to_list, flatten, is_sequence, map_structure, pack_sequence_as, to_sequence
+_ = (
+    deprecated,
+    assert_same_structure,
+    convert_to_list,
+    flatten,
+    is_sequence,
+    map_structure,
+    pack_sequence_as,
+    to_sequence,
+)
 _ = require_version, try_import
 
 _MODULES = ("dlpack", "download", "cpp_extension", "unique_name", "install_check", "layers_utils", "image_util")

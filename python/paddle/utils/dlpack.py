@@ -52,7 +52,10 @@ def from_dlpack(dlpack, *, device=None, copy: bool | None = None):
         TypeError: neither capsule nor such an object. BufferError: a copy would be needed but is forbidden.
     """
     if not hasattr(dlpack, "__dlpack__") and type(dlpack).__name__ != "PyCapsule":
-        raise TypeError(f"The type of 'dlpack' in from_dlpack must be PyCapsule or an object with __dlpack__, but received {type(dlpack)}.")  # fmt: skip
+        raise TypeError(
+            f"The type of 'dlpack' in from_dlpack must be PyCapsule or an object with __dlpack__, "
+            f"but received {type(dlpack)}."
+        )
     tensor = _import(dlpack)
     if device is not None:
         from ..framework.place import convert_to_place

@@ -101,7 +101,8 @@ def assert_same_structure(nest1, nest2, check_types=True, skip_if=None) -> None:
         raise TypeError(f"The two structures don't have the same sequence type: {type(nest1)} and {type(nest2)}")
     if len(nest1) != len(nest2):
         raise ValueError(
-            f"The two structures don't have the same number of elements: {len(nest1)} in {nest1}, {len(nest2)} in {nest2}"
+            f"The two structures don't have the same number of elements: {len(nest1)} in {nest1}, {len(nest2)} "
+            f"in {nest2}"
         )
     if isinstance(nest1, Mapping) and set(nest1) != set(nest2):
         raise ValueError(f"The two dictionaries don't have the same set of keys: {set(nest1)} and {set(nest2)}")
@@ -122,7 +123,9 @@ def convert_to_list(value, n, name, dtype=int) -> list:
     except TypeError:
         items = None
     if items is None or len(items) != n or not all(isinstance(v, dtype) for v in items):
-        raise ValueError(f"The {name}'s type must be list or tuple of {n} {dtype.__name__}s or one, but received: {value}")
+        raise ValueError(
+            f"The {name}'s type must be list or tuple of {n} {dtype.__name__}s or one, but received: {value}"
+        )
     return items
 
 

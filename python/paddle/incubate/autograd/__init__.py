@@ -27,8 +27,8 @@ def prim_enabled() -> bool:
 
 
 class Jacobian:
-    """The matrix of ``func``'s derivatives at ``xs``: rows are ``func``'s flattened outputs, columns the flattened inputs
-    (several inputs or outputs side by side); with ``is_batched`` the first axis is the batch."""
+    """The matrix of ``func``'s derivatives at ``xs``: rows are ``func``'s flattened outputs, columns the flattened
+    inputs (several inputs or outputs side by side); with ``is_batched`` the first axis is the batch."""
 
     def __init__(self, func, xs, is_batched: bool = False) -> None:
         inputs = [self._leaf(x) for x in (xs if isinstance(xs, (list, tuple)) else [xs])]
@@ -81,7 +81,10 @@ class Hessian:
             for n in value.shape[1:] if is_batched else value.shape:
                 size *= n
             if size != 1:
-                raise RuntimeError("The function given to Hessian should return as single element Tensor or batched single element Tensor.")  # fmt: skip
+                raise RuntimeError(
+                    "The function given to Hessian should return as single element Tensor or "
+                    "batched single element Tensor."
+                )
             grads = _grad([value.sum()], list(inputs), create_graph=True, allow_unused=True)
             return [functional._zeros_like(x) if g is None else g for g, x in zip(grads, inputs)]
 

@@ -1,8 +1,8 @@
 """Messages between the loader and a worker: pickles over a socket, large arrays through anonymous shared memory.
 
 Each worker has a socket pair of its own, so a worker that is killed can't leave a lock held or a queue torn for the
-others; the end of its stream is its death. Arrays go into a memory file that has no name (memfd): its descriptor travels
-with the message, /dev/shm and its size play no part, and nothing stays behind after a crash.
+others; the end of its stream is its death. Arrays go into a memory file that has no name (memfd): its descriptor
+travels with the message, /dev/shm and its size play no part, and nothing stays behind after a crash.
 """
 
 from __future__ import annotations

@@ -35,9 +35,7 @@ def default_collate_fn(batch):
         if not all(len(other) == count for other in batch):
             raise RuntimeError("fields number not same among samples in a batch")
         return [default_collate_fn(fields) for fields in zip(*batch)]
-    raise TypeError(
-        f"batch data con only contains: tensor, numpy.ndarray, dict, list, number, but got {type(sample)}"
-    )
+    raise TypeError(f"batch data con only contains: tensor, numpy.ndarray, dict, list, number, but got {type(sample)}")
 
 
 def default_convert_fn(batch):

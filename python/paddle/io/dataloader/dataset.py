@@ -12,9 +12,7 @@ class Dataset:
     """Samples by index: define ``__getitem__(idx)`` and ``__len__()``."""
 
     def __getitem__(self, idx):
-        raise NotImplementedError(
-            f"'__getitem__' not implement in class {type(self).__name__}"
-        )
+        raise NotImplementedError(f"'__getitem__' not implement in class {type(self).__name__}")
 
     def __len__(self) -> int:
         raise NotImplementedError(f"'__len__' not implement in class {type(self).__name__}")

@@ -43,7 +43,9 @@ class RandomSampler(Sampler):
         if not isinstance(replacement, bool):
             raise TypeError(f"expect boolean value for replacement, but got replacement={replacement}")
         if not replacement and generator is None and self.num_samples > len(data_source):
-            raise ValueError("num_samples should be smaller than or equal to length of data_source when replacement is False")  # fmt: skip
+            raise ValueError(
+                "num_samples should be smaller than or equal to length of data_source when replacement is False"
+            )
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
             raise ValueError(f"num_samples should be a positive integer, but got num_samples = {self.num_samples}")
 
@@ -70,7 +72,8 @@ class RandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """``num_samples`` indices with probabilities proportional to ``weights`` (a list, array or tensor, none negative)."""
+    """``num_samples`` indices with probabilities proportional to ``weights`` (a list, array or tensor, none
+    negative)."""
 
     def __init__(self, weights, num_samples: int, replacement: bool = True) -> None:
         if not isinstance(num_samples, int) or num_samples <= 0:
@@ -84,7 +87,9 @@ class WeightedRandomSampler(Sampler):
         if (self.weights < 0).any():
             raise ValueError("weights should be positive value")
         if not replacement and ((self.weights > 0).sum(-1) < num_samples).any():
-            raise ValueError("num_samples should be less than or equal to the number of positive weights when replacement is False")  # fmt: skip
+            raise ValueError(
+                "num_samples should be less than or equal to the number of positive weights when replacement is False"
+            )
         self.num_samples, self.replacement = num_samples, replacement
 
     def _draw(self, weights):

@@ -19,7 +19,8 @@ from .fetcher import SampleError, make_fetcher
 
 
 class WorkerInfo(NamedTuple):
-    """Of the worker process this is: ``id`` (0 ... num_workers - 1), ``num_workers``, its copy of ``dataset``, ``seed``."""
+    """Of the worker process this is: ``id`` (0 ... num_workers - 1), ``num_workers``, its copy of ``dataset``,
+    ``seed``."""
 
     num_workers: int
     id: int
@@ -47,7 +48,10 @@ class WorkerFailure(NamedTuple):
     def reraise(self):
         """Raises an exception of the same class (RuntimeError if it can't be made from a text) that tells all."""
         where = "" if self.sample is None else f" at sample {self.sample!r}"
-        message = f"DataLoader worker({self.worker}) caught {self.kind.__name__}{where} with message:\n{self.text}\n{self.trace}"
+        message = (
+            f"DataLoader worker({self.worker}) caught {self.kind.__name__}{where} with message:\n{self.text}\n"
+            f"{self.trace}"
+        )
         try:
             error = self.kind(message)
         except Exception:  # noqa: BLE001 - any constructor may be strange
@@ -93,7 +97,8 @@ def _seed_all(seed) -> None:
 
 
 def worker_main(job: Job, channel: Channel, to_close) -> None:
-    """The process: takes ("fetch", n, indices), ("epoch", seed) and ("stop",); sends (n, "batch" | "end" | "fail", value)."""
+    """The process: takes ("fetch", n, indices), ("epoch", seed) and ("stop",); sends (n, "batch" | "end" | "fail",
+    value)."""
     global _worker_info
     for end in to_close:  # ends that belong to the main process, inherited by the fork
         end.close()

@@ -96,7 +96,10 @@ class LRScheduler:
                 )
             self.__dict__[key] = state_dict[key]
         if len(state_dict) > len(self.keys):
-            warnings.warn("There are some unused values in state_dict. Maybe the optimizer have different 'LearningRateDecay' when invoking state_dict and set_dict")  # fmt: skip
+            warnings.warn(
+                "There are some unused values in state_dict. Maybe the optimizer have different "
+                "'LearningRateDecay' when invoking state_dict and set_dict"
+            )
 
     set_dict = set_state_dict
 

@@ -8,8 +8,8 @@ from .base import LRScheduler, require, require_positive_int, require_type
 
 
 class LinearWarmup(LRScheduler):
-    """From ``start_lr`` to ``end_lr`` over ``warmup_steps``, then ``learning_rate``: a number or another scheduler, whose
-    own counter starts when the warm-up ends."""
+    """From ``start_lr`` to ``end_lr`` over ``warmup_steps``, then ``learning_rate``: a number or another scheduler,
+    whose own counter starts when the warm-up ends."""
 
     def __init__(
         self,
@@ -21,7 +21,9 @@ class LinearWarmup(LRScheduler):
         verbose: bool = False,
     ):
         if not isinstance(learning_rate, (float, int, LRScheduler)):
-            raise TypeError(f"the type of learning_rate should be [int, float or LRScheduler], the current type is {learning_rate}")  # fmt: skip
+            raise TypeError(
+                f"the type of learning_rate should be [int, float or LRScheduler], the current type is {learning_rate}"
+            )
         require_positive_int("LinearWarmup", "warmup_steps", warmup_steps)
         require(end_lr > start_lr, f"end_lr {end_lr} must be greater than start_lr {start_lr}")
         self.learning_rate, self.warmup_steps = learning_rate, warmup_steps
@@ -128,8 +130,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """One rise from ``max_learning_rate / divide_factor`` to the maximum within ``phase_pct`` of the steps, then a fall to
-    ``end_learning_rate``; ``three_phase`` falls back to the start first (Smith and Topin, "Super-Convergence")."""
+    """One rise from ``max_learning_rate / divide_factor`` to the maximum within ``phase_pct`` of the steps, then a
+    fall to ``end_learning_rate``; ``three_phase`` falls back to the start first (Smith and Topin,
+    "Super-Convergence")."""
 
     def __init__(
         self,
@@ -151,7 +154,10 @@ class OneCycleLR(LRScheduler):
         require_type("OneCycleLR", "phase_pct", phase_pct, float)
         require(0 <= phase_pct <= 1, f"'phase_pct' must be between 0 and 1, but received {phase_pct}.")
         require_type("OneCycleLR", "divide_factor", divide_factor, (float, int))
-        require(anneal_strategy in ("cos", "linear"), f"'anneal_strategy' must by one of 'cos' or 'linear', but received {anneal_strategy}")  # fmt: skip
+        require(
+            anneal_strategy in ("cos", "linear"),
+            f"'anneal_strategy' must by one of 'cos' or 'linear', but received {anneal_strategy}",
+        )
         start, end = max_learning_rate / float(divide_factor), float(end_learning_rate)
         self.total_steps, self.anneal_strategy = total_steps, anneal_strategy
         peak = phase_pct * total_steps - 1
@@ -169,7 +175,10 @@ class OneCycleLR(LRScheduler):
 
     def get_lr(self) -> float:
         step = self.last_epoch
-        require(step <= self.total_steps, f"Tried to step {step} times. However the number of total steps is {self.total_steps}")  # fmt: skip
+        require(
+            step <= self.total_steps,
+            f"Tried to step {step} times. However the number of total steps is {self.total_steps}",
+        )
         for i, (end, size) in enumerate(zip(self._step_config[1:], self._steps_size)):
             if step <= end or i == len(self._lr_config) - 2:
                 fraction = (step - self._step_config[i]) / size
@@ -200,7 +209,9 @@ class CyclicLR(LRScheduler):
         verbose: bool = False,
     ) -> None:
         require_type("CyclicLR", "max_learning_rate", max_learning_rate, (float, int))
-        require(max_learning_rate >= 0, f"'max_learning_rate' must be a positive integer, but received {max_learning_rate}")  # fmt: skip
+        require(
+            max_learning_rate >= 0, f"'max_learning_rate' must be a positive integer, but received {max_learning_rate}"
+        )
         require_positive_int("CyclicLR", "step_size_up", step_size_up)
         if step_size_down is not None:
             require_positive_int("CyclicLR", "step_size_down", step_size_down)
@@ -245,7 +256,8 @@ class CyclicLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """``learning_rate`` times a factor that goes linearly from ``start_factor`` to ``end_factor`` in ``total_steps``."""
+    """``learning_rate`` times a factor that goes linearly from ``start_factor`` to ``end_factor`` in
+    ``total_steps``."""
 
     def __init__(
         self,
@@ -256,7 +268,10 @@ class LinearLR(LRScheduler):
         last_epoch: int = -1,
         verbose: bool = False,
     ) -> None:
-        require(0 < start_factor <= 1.0, f"`start_factor` must be greater than 0 and less or equal to 1, but got {start_factor}")  # fmt: skip
+        require(
+            0 < start_factor <= 1.0,
+            f"`start_factor` must be greater than 0 and less or equal to 1, but got {start_factor}",
+        )
         require(0 <= end_factor <= 1.0, f"`end_factor` must be greater than 0 and less than 1, but got {end_factor}")
         require(total_steps > 0, f"`total_steps` must be greater than 0, but got {total_steps}")
         self.start_factor, self.end_factor, self.total_steps = start_factor, end_factor, total_steps

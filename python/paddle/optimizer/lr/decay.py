@@ -28,7 +28,11 @@ class PiecewiseDecay(LRScheduler):
 
     def __init__(self, boundaries, values, last_epoch: int = -1, verbose: bool = False) -> None:
         require(len(boundaries) > 0, "The boundaries cannot be empty.")
-        require(len(values) == len(boundaries) + 1, f"The values have one element more than boundaries, but received len(values) [{len(values)}] != len(boundaries) + 1 [{len(boundaries) + 1}].")  # fmt: skip
+        require(
+            len(values) == len(boundaries) + 1,
+            f"The values have one element more than boundaries, but "
+            f"received len(values) [{len(values)}] != len(boundaries) + 1 [{len(boundaries) + 1}].",
+        )
         self.boundaries, self.values = boundaries, values
         super().__init__(last_epoch=last_epoch, verbose=verbose)
 
@@ -63,8 +67,8 @@ class InverseTimeDecay(LRScheduler):
 
 
 class PolynomialDecay(LRScheduler):
-    """From ``learning_rate`` to ``end_lr`` as ``(1 - t / decay_steps)^power``; ``cycle`` stretches the period instead of
-    staying at ``end_lr``."""
+    """From ``learning_rate`` to ``end_lr`` as ``(1 - t / decay_steps)^power``; ``cycle`` stretches the period instead
+    of staying at ``end_lr``."""
 
     def __init__(
         self,
@@ -145,7 +149,9 @@ class LambdaDecay(LRScheduler):
 
     def __init__(self, learning_rate: float, lr_lambda, last_epoch: int = -1, verbose: bool = False):
         if not callable(lr_lambda):
-            raise TypeError(f"The type of 'lr_lambda' in 'LambdaDecay' must be function, but received {type(lr_lambda)}.")
+            raise TypeError(
+                f"The type of 'lr_lambda' in 'LambdaDecay' must be function, but received {type(lr_lambda)}."
+            )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -158,7 +164,9 @@ class MultiplicativeDecay(LRScheduler):
 
     def __init__(self, learning_rate: float, lr_lambda, last_epoch: int = -1, verbose: bool = False) -> None:
         if not callable(lr_lambda):
-            raise TypeError(f"The type of 'lr_lambda' in 'MultiplicativeDecay' must be function, but received {type(lr_lambda)}.")  # fmt: skip
+            raise TypeError(
+                f"The type of 'lr_lambda' in 'MultiplicativeDecay' must be function, but received {type(lr_lambda)}."
+            )
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 

@@ -63,7 +63,8 @@ class ReduceOnPlateau(LRScheduler):
             metrics = float(metrics)
         elif not isinstance(metrics, (int, float, np.floating)):
             raise TypeError(
-                f"metrics must be 'int', 'float', 'np.float', 'numpy.ndarray' or 'paddle.Tensor', but receive {type(metrics)}"
+                f"metrics must be 'int', 'float', 'np.float', 'numpy.ndarray' or 'paddle.Tensor', but receive "
+                f"{type(metrics)}"
             )
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1

@@ -1,4 +1,5 @@
-"""Custom operators in C++. Official Paddle's extension ABI is not offered; each entry says so and what to do instead."""
+"""Custom operators in C++. Official Paddle's extension ABI is not offered; each entry says so and what to do
+instead."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ class ExtensionUnavailableError(NotImplementedError):
 
 def _refuse(name):
     raise ExtensionUnavailableError(
-        f"paddle.utils.cpp_extension.{name}: extensions written against official Paddle's C++ headers can't be built here. "
+        f"paddle.utils.cpp_extension.{name}: extensions written against official Paddle's C++ headers can't "
+        f"be built here. "
         "Write the operator in Python (paddle.autograd.PyLayer), or add an operator record to this project's sources"
     )
 
