@@ -609,3 +609,16 @@ def test_match_statement_is_left_alone():
 
     check(f, (NEG, "a"), (POS, "a"))
     check(f, (NEG, "b"))
+
+
+def test_while_over_a_symbolic_size():
+    def f(x):
+        i = 0
+        s = x[0] * 0
+        while i < x.shape[0]:
+            s = s + x[i] * i
+            i += 1
+        return s
+
+    a = np.arange(6, dtype="float32").reshape(3, 2)
+    check(f, (a,), (np.concatenate([a, a]),), symbolic=[(0, 0)], contains=["while"])

@@ -380,3 +380,54 @@ def test_concrete_program_from_specs():
     f = jit.to_static(lambda x, k: x * k, input_spec=[InputSpec([None, 3], "float32"), 4])
     entry = f.concrete_program
     assert entry.specs[0].name == "x" and value(entry.run([t([1, 2, 3])])) == [[4, 8, 12]]
+
+
+def test_replaced_parameters_are_noticed():
+    class M(fc.Layer):
+        def __init__(self):
+            super().__init__()
+            self._parameters = {"w": t(2.0)}
+
+        def forward(self, x):
+            return x * self._parameters["w"]
+
+    m = jit.to_static(M())
+    assert value(m(t(1.0))) == [2.0] and value(m(t(2.0))) == [4.0] and len(traces(m.forward)) == 1
+    m._parameters["w"] = t(5.0)
+    assert value(m(t(1.0))) == [5.0]
+    assert m.forward.report().events[-1].reasons == ["parameters of M were replaced"]
+
+
+def test_programs_for_saving_leave_attributes_alone():
+    from paddle.static.input_spec import InputSpec
+
+    class M:
+        h = None
+
+        def run(self, x):
+            if self.h is None:
+                self.h = x
+            self.h = self.h + x
+            return self.h
+
+    m = M()
+    f = jit.to_static(m.run, input_spec=[InputSpec([2])])
+    assert value(f.concrete_program.run([t(1, 2)])) == [2, 4] and m.h is None
+
+
+def test_old_switch():
+    from paddle.jit.dy2static.program_translator import ProgramTranslator
+
+    f = jit.to_static(lambda x: x * 2)
+    ProgramTranslator.get_instance().enable(False)
+    try:
+        f(t(1.0))
+        assert traces(f) == []
+    finally:
+        ProgramTranslator().enable(True)
+
+
+def test_layer_of_library_code_is_followed_by_forward_only():
+    chain = Chain([Block()])
+    static = jit.to_static(chain)
+    assert value(static(t(7.0))) == [6.0] and value(static(t(1.0))) == [1.0]

@@ -33,7 +33,7 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
     Raises:
         TypeError: ``function`` can't be called, or ``input_spec`` isn't a list or tuple.
     """
-    options = dict(input_spec=input_spec, build_strategy=build_strategy, backend=_checked_backend(backend))
+    options = {"input_spec": input_spec, "build_strategy": build_strategy, "backend": _checked_backend(backend)}
     options["full_graph"] = kwargs.pop("full_graph", None)
     options["property"] = bool(kwargs.pop("property", False))
     if kwargs:

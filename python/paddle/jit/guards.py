@@ -52,7 +52,8 @@ class Guard:
 class GuardSet:
     """All assumptions of one program. :meth:`hold` is on the path of every call."""
 
-    def __init__(self, guards: list[Guard]) -> None:
+    def __init__(self, guards: list[Guard], tables: list[Table] = ()) -> None:
+        self.tables = list(tables)
         self.by_dict = [(g.space, g.key, g.value, g) for g in guards if type(g.space) is dict]
         self.others = [g for g in guards if type(g.space) is not dict]
 
@@ -63,14 +64,26 @@ class GuardSet:
         for guard in self.others:
             if not guard.holds():
                 return False
+        for table in self.tables:
+            if tuple(map(id, table.entries.values())) != table.ids:
+                return False
         return True
 
     def failures(self) -> list[str]:
         every = [*(g for *_, g in self.by_dict), *self.others]
-        return [g.why() for g in every if not g.holds()]
+        changed = [t.text for t in self.tables if tuple(map(id, t.entries.values())) != t.ids]
+        return [*(g.why() for g in every if not g.holds()), *changed]
 
-    def __len__(self) -> int:
-        return len(self.by_dict) + len(self.others)
+
+class Table:
+    """The parameters, buffers or sublayers of a layer that was called: they must stay the same objects."""
+
+    __slots__ = ("entries", "ids", "kept", "text")
+
+    def __init__(self, entries: dict, text: str) -> None:
+        self.entries, self.text = entries, text
+        self.kept = tuple(entries.values())  # alive, so that an id isn't given to another object
+        self.ids = tuple(map(id, self.kept))
 
 
 _chains: dict[types.CodeType, list[str]] = {}
@@ -114,6 +127,7 @@ class Recorder:
         self._keep: list = []
         self.attributes: dict[tuple[int, str], AttributeWrite] = {}
         self.functions: list[str] = []
+        self._tables: dict[int, tuple[dict, Table]] = {}
 
     def function(self, fn: types.FunctionType, owner: Any) -> None:
         """``fn`` is about to run as part of the trace, bound to ``owner``."""
@@ -143,6 +157,11 @@ class Recorder:
         space = layer.__dict__
         if "training" in space:
             self._add(space, "training", space["training"], f"{type(layer).__name__}.training")
+        for name in ("_parameters", "_buffers", "_sub_layers"):
+            entries = space.get(name)
+            if entries and id(entries) not in self._tables:
+                what = f"{name[1:].replace('_', '')} of {type(layer).__name__} were replaced"
+                self._tables[id(entries)] = (space, Table(entries, what))
 
     def _add(self, space, key: str, value, text: str) -> None:
         by_identity = isinstance(value, (types.FunctionType, api.layer_class())) or api.is_tensor(value)
@@ -163,7 +182,10 @@ class Recorder:
         """To be taken after the trace: assumptions that it broke itself are dropped."""
         written = {(id(w.space), w.name) for w in self.attributes.values()}
         kept = [g for k, g in self._candidates.items() if g.holds() and k not in written]
-        return GuardSet(kept)
+        tables = [
+            t for space, t in self._tables.values() if not any((id(space), name) in written for name in t.entries)
+        ]
+        return GuardSet(kept, tables)
 
 
 _loaded: dict[types.CodeType, frozenset[str]] = {}

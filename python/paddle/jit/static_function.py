@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import time
@@ -12,70 +11,15 @@ import weakref
 from typing import Any
 
 from . import _trace_api as api
-from . import layer_calls
-from ._state import state, switches
+from ._state import switches
 from .cache import Family, ProgramCache
+from .capture import ConcreteProgram, NewState, Request, capture
 from .dy2static import convert
-from .dy2static.containers import GrownList, TracedList
-from .dy2static.errors import Dy2StaticError, is_unusable, raise_unusable, trim_traceback
-from .guards import AttributeWrite, GuardSet, Recorder
+from .dy2static.errors import Dy2StaticError, trim_traceback
 from .report import Event, Report
-from .structure import LEAF, flatten, leaf_paths, unflatten
+from .structure import flatten, leaf_paths
 
 _EAGER = object()
-_HOLE = object()
-
-
-class _NewState(Exception):
-    """The trace found attributes that carry tensors from call to call: they must be inputs."""
-
-
-class ConcreteProgram:
-    """One traced program of a static function, with guards and the structure of its results."""
-
-    def __init__(self, function, program, runner, guards: GuardSet, specs, recorder: Recorder) -> None:
-        self.function = function
-        self.main_program = program
-        self.startup_program = None
-        self.runner = runner
-        self.guards = guards
-        self.specs = specs
-        self.functions = recorder.functions
-        self.out_structure: Any = LEAF
-        self.template: list = []  # static results, _HOLE where the program's outputs go
-        self.sizes: list[int] = []  # holes that are Python ints
-        self.writes: list[tuple[AttributeWrite, Any, list]] = []  # attribute, structure, template
-        self._only = False
-
-    @property
-    def inputs(self) -> list:
-        return list(getattr(self.main_program, "inputs", self.specs))
-
-    @property
-    def outputs(self) -> list:
-        return list(getattr(self.main_program, "outputs", []))
-
-    @property
-    def parameters(self) -> list:
-        return list(getattr(self.main_program, "parameters", []))
-
-    def set_results(self, structure, template, sizes, writes) -> None:
-        self.out_structure, self.template, self.sizes, self.writes = structure, template, sizes, writes
-        self._only = structure == LEAF and template == [_HOLE] and not sizes and not writes
-
-    def run(self, tensors: list) -> Any:
-        outs = self.runner(*tensors)
-        if self._only:
-            return outs[0]
-        it = iter(outs)
-        leaves = [next(it) if v is _HOLE else v for v in self.template]
-        for i in self.sizes:
-            leaves[i] = int(leaves[i])
-        for write, structure, template in self.writes:
-            value = unflatten(structure, [next(it) if v is _HOLE else v for v in template])
-            if write.owner is not None:
-                setattr(write.owner, write.name, value)
-        return unflatten(self.out_structure, leaves)
 
 
 class StaticFunction:
@@ -244,9 +188,12 @@ class StaticFunction:
         if entry is None:
             reasons += self._why_again(family, pattern, concrete)
             try:
-                entry = self._trace_or_fall_back(args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
-            except _NewState:
-                return self._retry(args, kwargs)
+                entry = self._capture_or_fall_back(args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
+            except NewState as found:
+                self._state += found.attributes
+                self._cache.clear()
+                self._calls -= 1
+                return self(*args, **kwargs)
             if entry is _EAGER:
                 self._cache.remember(key, _EAGER)
                 return self.dygraph_function(*args, **kwargs)
@@ -254,20 +201,17 @@ class StaticFunction:
         self._cache.remember(key, entry)
         return entry.run(tensors)
 
-    def _retry(self, args, kwargs):
-        self._cache.clear()
-        self._calls -= 1
-        return self(*args, **kwargs)
-
-    def _trace_or_fall_back(self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons):
+    def _capture_or_fall_back(self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons):
         began = time.perf_counter()
+        structure = flatten((args, kwargs), [])
         metas = [
             api.TensorMeta(p, t.dtype, t.stop_gradient, n, s) for p, t, n, s in zip(pattern, tensors, names, shapes)
         ]
         inputs = [f"{n}: {api.dtype_name(m.dtype)}{list(m.shape)}" for n, m in zip(names, metas)]
         kind = "retraced" if any(e.kind != "eager" for e in self._events) else "traced"
         try:
-            entry = self._trace(args, kwargs, leaves, tensors, metas)
+            is_input = [api.is_tensor(v) for v in leaves]
+            entry = self._capture(structure, leaves, is_input, metas, self._full_graph, self._state)
         except (Dy2StaticError, api.graph_break_error()) as error:
             where = _user_line(error)
             if self._full_graph:
@@ -276,7 +220,7 @@ class StaticFunction:
             text = [*reasons, f"{type(error).__name__}: {error} at {where}"]
             self._events.append(Event("eager", self._calls, inputs, text, None, time.perf_counter() - began))
             return _EAGER
-        except _NewState:
+        except NewState:
             raise
         except Exception as error:
             raise trim_traceback(error)
@@ -284,92 +228,6 @@ class StaticFunction:
         self._events.append(Event(kind, self._calls, inputs, reasons, size, time.perf_counter() - began))
         self._last = entry
         return entry
-
-    # ---- tracing ------------------------------------------------------------------------------------------------
-
-    def _trace(self, args, kwargs, leaves, tensors, metas) -> ConcreteProgram:
-        recorder = Recorder()
-        structure = _structure_of(args, kwargs)
-        handle, inputs = api.begin_trace(self._function.__name__, metas)
-        finished = False
-        try:
-            with _recording(recorder, self._full_graph):
-                it = iter(inputs)
-                traced = [next(it) if api.is_tensor(v) else v for v in leaves]
-                new_args, new_kwargs = unflatten(structure, traced[: _count(structure)])
-                self._enter_state(recorder, traced[_count(structure) :])
-                self._visit_layers(recorder)
-                result = self.__jst_inline__()(*new_args, **new_kwargs)
-                outs, results = self._results(result)
-                writes = self._attribute_results(recorder, outs)
-            program = api.end_trace(handle, outs)
-            finished = True
-        finally:
-            for write in recorder.attributes.values():
-                if write.holds_tensors if finished else True:
-                    write.restore()
-            if not finished:
-                api.abort_trace(handle)
-        options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": self._function.__qualname__}
-        entry = ConcreteProgram(
-            self._function, program, api.compile(program, options), recorder.guards(), metas, recorder
-        )
-        entry.set_results(*results, writes)
-        return entry
-
-    def _enter_state(self, recorder: Recorder, values: list) -> None:
-        it = iter(values)
-        for weak, name in self._state:
-            owner = weak()
-            recorder.attribute(owner, name)
-            shape: list = []
-            structure = flatten(getattr(owner, name, None), shape)
-            setattr(owner, name, unflatten(structure, it))
-
-    def _visit_layers(self, recorder: Recorder) -> None:
-        owner = self._owner()
-        if isinstance(owner, api.layer_class()):
-            recorder.layer(owner)
-
-    @staticmethod
-    def _results(result) -> tuple[list, tuple]:
-        """The program's outputs, and (structure, template, sizes) to build the function's result from them."""
-        leaves: list = []
-        structure = _grown(flatten(result, leaves))
-        outs, template, sizes = [], [], []
-        for i, v in enumerate(leaves):
-            if is_unusable(v):
-                raise_unusable(v)
-            if api.is_tensor(v) or api.is_array(v):
-                outs.append(v)
-                template.append(_HOLE)
-            elif api.is_symint(v):
-                outs.append(api.constant(v))
-                template.append(_HOLE)
-                sizes.append(i)
-            else:
-                template.append(v)
-        return outs, (structure, template, sizes)
-
-    def _attribute_results(self, recorder: Recorder, outs: list) -> list:
-        """Attributes that now hold tensors of the trace become outputs; ``outs`` is extended."""
-        known = {(id(o()), n) for o, n in self._state}
-        found, writes = [], []
-        for write in recorder.attributes.values():
-            owner = write.owner
-            leaves: list = []
-            structure = flatten(getattr(owner, write.name, None), leaves) if owner is not None else LEAF
-            write.holds_tensors = any(api.is_tensor(v) for v in leaves) or (id(owner), write.name) in known
-            if not write.holds_tensors or owner is None:
-                continue
-            if write.existed and (id(owner), write.name) not in known and recorder.reads(write.name):
-                found.append((_weak_or_strong(owner), write.name))
-            outs += [v for v in leaves if api.is_tensor(v)]
-            writes.append((write, structure, [_HOLE if api.is_tensor(v) else v for v in leaves]))
-        if found:
-            self._state += found
-            raise _NewState
-        return writes
 
     # ---- reasons ------------------------------------------------------------------------------------------------
 
@@ -473,45 +331,27 @@ class StaticFunction:
         args, kwargs = self._canonical(args, kwargs)
         leaves: list = []
         structure = flatten((args, kwargs), leaves)
-        names = self._names(structure)
-        metas, fillers = [], []
-        for name, v in zip(names, leaves):
-            if hasattr(v, "shape") and hasattr(v, "dtype"):
+        is_input = [hasattr(v, "shape") and hasattr(v, "dtype") for v in leaves]
+        metas = []
+        for name, v, given in zip(self._names(structure), leaves, is_input):
+            if given:
                 shape = tuple(None if n in (None, -1) else n for n in v.shape)
                 stop = getattr(v, "stop_gradient", True)
                 metas.append(api.TensorMeta(shape, v.dtype, stop, getattr(v, "name", None) or name, None))
-                fillers.append(_SPEC)
-            else:
-                fillers.append(v)
-        entry = self._trace_specs(args, kwargs, fillers, metas)
+        try:
+            entry = self._capture(structure, leaves, is_input, metas, full_graph=True, attributes=None)
+        except Exception as error:
+            raise trim_traceback(error)
         self._last = entry
         return entry, entry.runner
 
-    def _trace_specs(self, args, kwargs, fillers, metas) -> ConcreteProgram:
-        recorder = Recorder()
-        handle, inputs = api.begin_trace(self._function.__name__, metas)
-        finished = False
-        try:
-            with _recording(recorder, True):
-                it = iter(inputs)
-                traced = [next(it) if v is _SPEC else v for v in fillers]
-                new_args, new_kwargs = unflatten(_structure_of(args, kwargs), traced)
-                outs, results = self._results(self.__jst_inline__()(*new_args, **new_kwargs))
-            program = api.end_trace(handle, outs)
-            finished = True
-        except Exception as error:
-            raise trim_traceback(error)
-        finally:
-            for write in recorder.attributes.values():
-                write.restore()
-            if not finished:
-                api.abort_trace(handle)
-        options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": self._function.__qualname__}
-        entry = ConcreteProgram(
-            self._function, program, api.compile(program, options), recorder.guards(), metas, recorder
+    def _capture(self, structure, leaves, is_input, metas, full_graph: bool, attributes: list | None) -> ConcreteProgram:
+        name = self._function.__qualname__
+        options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": name}
+        owner, call = self._owner(), self.__jst_inline__
+        return capture(
+            Request(self._function, call, structure, leaves, is_input, metas, attributes, owner, full_graph, options)
         )
-        entry.set_results(*results, [])
-        return entry
 
     @property
     def code(self) -> str:
@@ -580,36 +420,11 @@ class StaticFunction:
         return f"<StaticFunction {self._function.__qualname__}>"
 
 
-_SPEC = object()
-
-
-def _structure_of(args, kwargs):
-    return flatten((args, kwargs), [])
-
-
-def _count(structure) -> int:
-    return 1 if structure == LEAF else sum(_count(c) for c in structure[2])
-
-
-def _grown(structure):
-    if structure == LEAF:
-        return structure
-    cls, extra, children = structure
-    return (GrownList if cls is TracedList else cls, extra, tuple([_grown(c) for c in children]))
-
-
 def _weak(instance):
     try:
         return weakref.ref(instance)
     except TypeError:
         return instance
-
-
-def _weak_or_strong(owner):
-    try:
-        return weakref.ref(owner)
-    except TypeError:
-        return lambda: owner
 
 
 def _positional_names(function, bound: bool) -> list[str]:
@@ -635,20 +450,3 @@ def _user_line(error: BaseException) -> str:
     return found
 
 
-@contextlib.contextmanager
-def _recording(recorder: Recorder, full_graph: bool):
-    def notify(fn, owner):
-        if state.recorder is recorder:
-            recorder.function(fn, owner)
-
-    before = state.recorder, state.full_graph
-    state.recorder, state.full_graph = recorder, full_graph
-    state.loop_plans.clear()
-    convert.on_convert.append(notify)
-    try:
-        with layer_calls.converted():
-            yield
-    finally:
-        convert.on_convert.remove(notify)
-        state.loop_plans.clear()
-        state.recorder, state.full_graph = before

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import source, transformer
+from . import eligibility, source, transformer
 
 NOT_TO_STATIC = "__jst_not_to_static__"
 
@@ -200,7 +200,7 @@ def transformed_tree(fn: types.FunctionType) -> ast.AST | None:
     node = found.node
     freevars = set(code.co_freevars)
     is_library = _library_test(fn.__globals__)
-    if transformer.untransformable(node) or not transformer.worth_transforming(node, freevars, is_library):
+    if eligibility.untransformable(node) or not eligibility.worth_transforming(node, freevars, is_library):
         return None
     if isinstance(node, ast.Lambda) and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
         return None

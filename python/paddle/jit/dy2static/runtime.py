@@ -219,11 +219,17 @@ def not_(x):
     return api.logical_not(truth(x)) if api.is_traced(x) else not x
 
 
-def compare_(left, ops: tuple, cheap: bool, *operands):
-    """``a < b < c``: each operand is evaluated once, and only if the comparisons before it hold."""
+def compare_(left, ops: tuple, cheap: bool, sizes: bool, *operands):
+    """``a < b < c``: each operand is evaluated once, and only if the comparisons before it hold.
+
+    With ``sizes`` (a loop's test) a symbolic size is compared by the program, not by Python.
+    """
 
     def link(a, k: int):
         b = operands[k]()
+        if sizes and (api.is_symint(a) or api.is_symint(b)):
+            a = api.constant(a) if api.is_symint(a) else a
+            b = api.constant(b) if api.is_symint(b) else b
         result = _COMPARE[ops[k]](a, b)
         if k + 1 == len(ops):
             return result

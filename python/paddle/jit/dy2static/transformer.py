@@ -18,15 +18,13 @@ Nested functions and lambdas stay as they are: they are converted when they are 
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 from collections.abc import Callable
-from typing import Any
 
 from . import analysis, early_exit
+from .eligibility import FRAME_BUILTINS, Mangler, is_cheap, ordered_parameters, parameters
 
 JST = "_jst"
-_FRAME_BUILTINS = frozenset(["locals", "globals", "vars", "eval", "exec", "super", "dir"])
 
 
 class _Scope:
@@ -44,12 +42,13 @@ class Transformer(ast.NodeTransformer):
     def __init__(self, fn: ast.FunctionDef | ast.Lambda, freevars: set[str], is_library: Callable[[str], bool]) -> None:
         self.fn = fn
         self.is_library = is_library
-        self.locals = analysis.stores(fn.body if isinstance(fn.body, list) else [fn.body]) | _parameters(fn) | freevars
+        self.locals = analysis.stores(fn.body if isinstance(fn.body, list) else [fn.body]) | parameters(fn) | freevars
         self.globals: set[str] = set()
         self.always: set[str] = set()
         self.scopes: list[_Scope] = []
         self.lazy = 0
-        self.first_parameter = next(iter(_ordered_parameters(fn)), None)
+        self.in_loop_test = False
+        self.first_parameter = next(iter(ordered_parameters(fn)), None)
 
     # ---- entry points -------------------------------------------------------------------------------------------
 
@@ -60,7 +59,7 @@ class Transformer(ast.NodeTransformer):
         self.locals |= user_nonlocal
         self.locals -= self.globals
         self.always = analysis.annotate(fn)
-        params = _parameters(fn)
+        params = parameters(fn)
         scope = _Scope(user_nonlocal | params | self.globals)
         self.scopes.append(scope)
         body = self.block(fn.body)
@@ -195,7 +194,9 @@ class Transformer(ast.NodeTransformer):
         self.scopes.append(scope)
         lazy, self.lazy = self.lazy, 0
         if as_test:
+            self.in_loop_test = True
             stmts[0].value = self.test(stmts[0].value)
+            self.in_loop_test = False
             body: list[ast.stmt] = stmts
         else:
             body = self.block(stmts)
@@ -251,7 +252,7 @@ class Transformer(ast.NodeTransformer):
         name = ("and" if isinstance(e.op, ast.And) else "or") + suffix + "_"
         first = visit(e.values[0])
         # Operands without calls or indexing can't fail and cost nothing: they may be evaluated although not needed.
-        cheap = ast.Constant(all(_is_cheap(v) for v in e.values[1:]))
+        cheap = ast.Constant(all(is_cheap(v) for v in e.values[1:]))
         return self._call(name, [first, cheap, *(self._lazy(v, visit) for v in e.values[1:])], e)
 
     def visit_BoolOp(self, e: ast.BoolOp):
@@ -265,12 +266,14 @@ class Transformer(ast.NodeTransformer):
         return self._call("not_", [self.test(e.operand)], e)
 
     def visit_Compare(self, e: ast.Compare):
-        if len(e.ops) == 1 or early_exit.is_python_test(e):
+        if early_exit.is_python_test(e) or (len(e.ops) == 1 and not self.in_loop_test):
             return self.generic_visit(e)
         first = self.visit(e.left)
         ops = ast.Tuple([ast.Constant(type(op).__name__) for op in e.ops], ast.Load())
-        cheap = ast.Constant(all(_is_cheap(c) for c in e.comparators[1:]))
-        return self._call("compare_", [first, ops, cheap, *(self._lazy(c) for c in e.comparators)], e)
+        cheap = ast.Constant(all(is_cheap(c) for c in e.comparators[1:]))
+        # Compared as numbers, a symbolic size would be guarded in each round and the loop unrolled.
+        sizes = ast.Constant(self.in_loop_test)
+        return self._call("compare_", [first, ops, cheap, sizes, *(self._lazy(c) for c in e.comparators)], e)
 
     def visit_IfExp(self, e: ast.IfExp):
         if early_exit.is_python_test(e.test):
@@ -295,7 +298,7 @@ class Transformer(ast.NodeTransformer):
         if name == "super" and not e.args and not e.keywords and self.first_parameter and "super" not in self.locals:
             e.args = [_load("__class__", e), _load(self.first_parameter, e)]
             return e
-        if name in _FRAME_BUILTINS and name not in self.locals:
+        if name in FRAME_BUILTINS and name not in self.locals:
             e.args = [self.visit(a) for a in e.args]
             return e
         if name == "range" and "range" not in self.locals and self.is_library("range"):
@@ -335,92 +338,9 @@ def _raises(stmts: list[ast.stmt]) -> bool:
     return bool(stmts) and isinstance(stmts[-1], ast.Raise) and len(stmts) == 1
 
 
-def _is_cheap(e: ast.expr) -> bool:
-    allowed = (
-        ast.Name, ast.Constant, ast.Compare, ast.UnaryOp, ast.BoolOp, ast.BinOp, ast.Attribute,
-        ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context,
-    )  # fmt: skip
-    return all(isinstance(n, allowed) for n in ast.walk(e)) and not any(
-        isinstance(n, (ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult, ast.Pow)) for n in ast.walk(e)
-    )
-
-
-def _ordered_parameters(fn) -> list[str]:
-    a = fn.args
-    return [p.arg for p in (*a.posonlyargs, *a.args)]
-
-
-def _parameters(fn) -> set[str]:
-    a = fn.args
-    extra = [p.arg for p in (a.vararg, a.kwarg) if p is not None]
-    return {*_ordered_parameters(fn), *(p.arg for p in a.kwonlyargs), *extra}
-
-
-class _Mangler(ast.NodeTransformer):
-    """Private names of a class (``self.__x``), since the function is compiled outside the class."""
-
-    def __init__(self, class_name: str) -> None:
-        self.prefix = "_" + class_name.lstrip("_")
-
-    def name(self, n: str) -> str:
-        private = n.startswith("__") and not n.endswith("__") and "." not in n
-        return self.prefix + n if private and self.prefix != "_" else n
-
-    def visit_ClassDef(self, node):
-        node.name = self.name(node.name)
-        return node  # mangles its own names
-
-    def generic_visit(self, node: ast.AST) -> Any:
-        for field in ("id", "attr", "arg", "name", "asname"):
-            value = getattr(node, field, None)
-            if isinstance(value, str):
-                setattr(node, field, self.name(value))
-        if isinstance(node, (ast.Global, ast.Nonlocal)):
-            node.names = [self.name(n) for n in node.names]
-        return super().generic_visit(node)
-
-
-_WORTH = (ast.If, ast.While, ast.For, ast.BoolOp, ast.IfExp, ast.Assert)
-
-
-def worth_transforming(fn, freevars: set[str], is_library: Callable[[str], bool]) -> bool:
-    """Whether there is anything in ``fn`` that could depend on a tensor's value or lead to code of the user."""
-    body = fn.body if isinstance(fn.body, list) else [fn.body]
-    local = analysis.stores(body) | _parameters(fn) | freevars
-    for n in analysis.walk_scope(body):
-        if isinstance(n, _WORTH):
-            return True
-        if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
-            return True
-        if isinstance(n, ast.Compare) and len(n.ops) > 1:
-            return True
-        if isinstance(n, ast.Call):
-            name = analysis.dotted(n.func)
-            if name is None or name.split(".")[0] in local or not self_evident(name, is_library):
-                return True
-        if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
-            return True
-    return False
-
-
-def self_evident(name: str, is_library: Callable[[str], bool]) -> bool:
-    return name in _FRAME_BUILTINS or is_library(name)
-
-
-def untransformable(fn) -> bool:
-    """Generators, coroutines, and code that looks at its own frame."""
-    body = fn.body if isinstance(fn.body, list) else [fn.body]
-    for n in analysis.walk_scope(body):
-        if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
-            return True
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("exec", "eval", "locals"):
-            return True
-    return False
-
-
 def transform(fn, class_name: str | None, freevars: set[str], is_library: Callable[[str], bool]):
     """The transformed copy of ``fn``, ready to be compiled as a function nested in :func:`factory`."""
-    name_of = _Mangler(class_name) if class_name else None
+    name_of = Mangler(class_name) if class_name else None
 
     def fresh():
         tree = copy.deepcopy(fn)
@@ -466,7 +386,3 @@ def factory(fn, freevars) -> ast.Module:
     outer = ast.FunctionDef("_jst_factory", args, [inner], [], None)
     ast.copy_location(outer, fn)
     return ast.fix_missing_locations(ast.Module([outer], []))
-
-
-def is_builtin_name(name: str) -> bool:
-    return hasattr(builtins, name)
