@@ -13,6 +13,7 @@ from ._core import Tensor
 from .autograd.backward_mode import grad
 from .autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .base import core as _base_core
+from .base import tensor_patch as _tensor_patch
 from .framework.dtype import finfo, get_default_dtype, iinfo, set_default_dtype
 from .framework.flags import get_flags, set_flags
 from .framework.mode import disable_static, enable_static, in_dynamic_mode
@@ -37,11 +38,14 @@ cfloat, cdouble = _base_core.dtype_objects["complex64"], _base_core.dtype_object
 CPUPlace, CUDAPlace, CUDAPinnedPlace = _base_core.CPUPlace, _base_core.CUDAPlace, _base_core.CUDAPinnedPlace
 XPUPlace, CustomPlace = _base_core.XPUPlace, _base_core.CustomPlace
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
+globals().update(getattr(_core, "_public", {}).get("paddle", {}))  # operators that are public as they are
+_tensor_patch.install()
 
 _SUBMODULES = frozenset(
-    """amp audio autograd base callbacks compat cost_model cuda dataset device distributed distribution fft fluid framework
-    geometric hapi hub incubate inference io jit linalg metric nn onnx optimizer pir profiler quantization reader
-    regularizer signal sparse special static sysconfig tensor text utils version vision common_ops_import""".split()
+    """amp audio autograd base callbacks compat cost_model dataset device distributed distribution fft fluid
+    framework geometric hapi hub incubate inference io jit linalg metric nn onnx optimizer pir profiler quantization
+    reader regularizer signal sparse special static sysconfig tensor text utils version vision
+    common_ops_import""".split()
 )
 # Names that live in a submodule and are also offered here.
 _LAZY = {
@@ -53,9 +57,12 @@ _LAZY = {
         ".base.param_attr": "ParamAttr",
         ".base.framework": "create_parameter",
         ".nn.initializer.lazy_init": "LazyGuard",
-        ".device": "device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_cinn "
-        "is_compiled_with_ipu is_compiled_with_distribute is_compiled_with_custom_device get_cudnn_version XPUPinnedPlace "
-        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor",
+        ".device": "device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm "
+        "is_compiled_with_cinn "
+        "is_compiled_with_ipu is_compiled_with_distribute is_compiled_with_custom_device get_cudnn_version "
+        "XPUPinnedPlace "
+        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
+        "LongTensor ShortTensor",
         ".amp": "get_autocast_dtype get_autocast_cpu_dtype get_autocast_gpu_dtype is_autocast_enabled",
         ".distributed": "DataParallel",
         ".hapi": "Model summary flops",
@@ -74,6 +81,8 @@ def _lookup(name):
         return getattr(_importlib.import_module(_LAZY[name], __name__), name)
     if name == "autocast":
         return _lookup("amp").auto_cast
+    if name == "cuda":
+        return _lookup("device").cuda
     # Operators: first what has a Python form, then the generated entry points themselves.
     try:
         tensor = _importlib.import_module(".tensor", __name__)
@@ -105,6 +114,18 @@ def __dir__():
         except ImportError:
             pass
     return sorted(names - {"fluid"})
+
+
+def to_tensor(data, dtype=None, place=None, stop_gradient=True):
+    """A new tensor.
+
+    Args:
+        data: a number, a nest of lists of numbers, a NumPy array, or a tensor (copied).
+        dtype: default: the array's own; Python floats become the default dtype, ints int64.
+        place: default: the current device.
+        stop_gradient: False makes the tensor collect a gradient.
+    """
+    return _core.to_tensor(data, dtype, place, stop_gradient)
 
 
 def is_tensor(x) -> bool:

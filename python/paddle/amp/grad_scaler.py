@@ -31,7 +31,7 @@ def _unscale(grads, inverse) -> bool:
     for grad in grads:
         good = grad.isfinite().all()
         finite = good if finite is None else finite.logical_and(good)
-        grad.scale_(inverse)
+        core.assign_(grad, grad * inverse)
     return finite is not None and not bool(finite)
 
 

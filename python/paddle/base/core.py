@@ -55,6 +55,7 @@ XPUPlace = getattr(_core, "XPUPlace", None) or _absent_place("XPUPlace", "XPU")
 XPUPinnedPlace = getattr(_core, "XPUPinnedPlace", None) or _absent_place("XPUPinnedPlace", "XPU")
 IPUPlace = _absent_place("IPUPlace", "IPU")
 
+current_place = _core.current_place
 grad_enabled = _core.grad_enabled
 set_grad_enabled = _core.set_grad_enabled
 _AMP_LEVELS = {"O0": 0, "OD": 1, "O1": 1, "O2": 2}
@@ -72,17 +73,13 @@ def set_amp_state(level, dtype, white, black) -> None:
 
 
 def to_tensor(data, dtype=None, place=None, stop_gradient=True):
-    """``paddle.to_tensor`` without importing the package at module load."""
-    import paddle
-
-    return paddle.to_tensor(data, dtype, place, stop_gradient)
+    """``paddle.to_tensor``: a new tensor of a number, a nest of numbers, an array or a tensor."""
+    return _core.to_tensor(data, dtype, place, stop_gradient)
 
 
 def full(shape, value, dtype):
     """A new tensor of ``shape`` filled with ``value``, on the current device."""
-    import paddle
-
-    return paddle.full(shape, value, dtype)
+    return _C_ops.full(list(shape), value, dtype, current_place())
 
 
 def concat(tensors, axis=0):
@@ -93,6 +90,28 @@ def concat(tensors, axis=0):
 def assign_(destination, source) -> None:
     """Writes ``source`` into ``destination``'s storage (same shape and dtype)."""
     destination.copy_(source, False)
+
+
+def set_value_(tensor, value) -> None:
+    """Writes a tensor's or an array's values into ``tensor``, cast to its dtype.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    value = value if isinstance(value, Tensor) else to_tensor(value)
+    if list(value.shape) != list(tensor.shape):
+        raise ValueError(f"[set_value] expected shape {list(tensor.shape)} for {tensor.name}, got {list(value.shape)}")
+    assign_(tensor, value if value.dtype == tensor.dtype else value.astype(tensor.dtype))
+
+
+def decay_(state, rate, update) -> None:
+    """``state = state * rate + update`` in place."""
+    assign_(state, state * rate + update)
+
+
+def clone(tensor):
+    """The values in memory of their own, without history."""
+    return _C_ops.assign(tensor.detach())
 
 
 def _collect_grads(params):

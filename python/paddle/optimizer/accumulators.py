@@ -59,7 +59,7 @@ class AccumulatorMixin:
         if self._accumulators_holder:
             if accumulator.name not in self._accumulators_holder:
                 raise AssertionError(f"Optimizer set error, {accumulator.name} should in state dict")
-            accumulator.set_value(self._accumulators_holder.pop(accumulator.name))
+            core.set_value_(accumulator, self._accumulators_holder.pop(accumulator.name))
         by_param[key] = accumulator
         return accumulator
 

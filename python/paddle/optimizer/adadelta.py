@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .optimizer import Optimizer
 
 
@@ -43,7 +44,7 @@ class Adadelta(Optimizer):
         mean_grad, mean_update = self._states(param)
         target, grad = self._target(param, grad, mean_grad)
         rho, epsilon = self._rho, self._epsilon
-        mean_grad.scale_(rho).add_(grad * grad * (1.0 - rho))
+        core.decay_(mean_grad, rho, grad * grad * (1.0 - rho))
         delta = grad * ((mean_update + epsilon) / (mean_grad + epsilon)).sqrt()
-        mean_update.scale_(rho).add_(delta * delta * (1.0 - rho))
+        core.decay_(mean_update, rho, delta * delta * (1.0 - rho))
         self._subtract(param, target, delta * self._create_param_lr(param_and_grad))

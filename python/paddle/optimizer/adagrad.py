@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .optimizer import Optimizer
 
 
@@ -41,5 +42,5 @@ class Adagrad(Optimizer):
         param, grad = param_and_grad
         moment = self._states(param)
         target, grad = self._target(param, grad, moment)
-        moment.add_(grad * grad)
+        core.assign_(moment, moment + grad * grad)
         self._subtract(param, target, grad / (moment.sqrt() + self._epsilon) * self._create_param_lr(param_and_grad))

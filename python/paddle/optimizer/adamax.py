@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .adam import check_unit_interval
 from .optimizer import Optimizer
 
@@ -50,8 +51,8 @@ class Adamax(Optimizer):
         moment, inf_norm, power = self._states(param)
         target, grad = self._target(param, grad, moment)
         beta1, beta2 = float(self._beta1), float(self._beta2)
-        moment.scale_(beta1).add_(grad * (1.0 - beta1))
+        core.decay_(moment, beta1, grad * (1.0 - beta1))
         largest = grad.abs().maximum(inf_norm * beta2 + float(self._epsilon))
-        inf_norm.copy_(largest, False)
+        core.assign_(inf_norm, largest)
         self._subtract(param, target, moment / inf_norm * (self._create_param_lr(param_and_grad) / (1.0 - power)))
-        power.scale_(beta1)
+        core.assign_(power, power * beta1)

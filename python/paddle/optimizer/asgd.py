@@ -51,8 +51,8 @@ class ASGD(Optimizer):
         target, grad = self._target(param, grad, total)
         done = int(count.item())
         slot = done % self._n
-        total.subtract_(newest[slot]).add_(grad)
+        core.assign_(total, total - newest[slot] + grad)
         newest[slot] = grad
         rate = self._create_param_lr(param_and_grad) / min(done + 1, self._n)
         self._subtract(param, target, total * rate)
-        count.copy_(count + 1, False)
+        core.assign_(count, count + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .adam import check_unit_interval
 from .optimizer import Optimizer
 
@@ -72,8 +73,8 @@ class Lamb(Optimizer):
         beta1, beta2 = float(self._beta1), float(self._beta2)
         exclude = self._exclude_from_weight_decay_fn
         decay = 0.0 if exclude is not None and exclude(param) else self._lamb_weight_decay
-        moment1.scale_(beta1).add_(grad * (1.0 - beta1))
-        moment2.scale_(beta2).add_(grad * grad * (1.0 - beta2))
+        core.decay_(moment1, beta1, grad * (1.0 - beta1))
+        core.decay_(moment2, beta2, grad * grad * (1.0 - beta2))
         value = target if target.dtype == moment1.dtype else target.astype(moment1.dtype)
         root = (moment2 / (1.0 - power2)).sqrt() + float(self._epsilon)
         direction = moment1 / (1.0 - power1) / root + value * decay
@@ -85,5 +86,5 @@ class Lamb(Optimizer):
             ratio = both * size / (length + (1.0 - both)) + (1.0 - both)
             direction = direction * ratio
         self._subtract(param, target, direction * rate)
-        power1.scale_(beta1)
-        power2.scale_(beta2)
+        core.assign_(power1, power1 * beta1)
+        core.assign_(power2, power2 * beta2)

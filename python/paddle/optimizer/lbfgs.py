@@ -71,7 +71,7 @@ class LBFGS(Optimizer):
         offset = 0
         for p in self._params:
             size = int(p.size)
-            p.add_(direction[offset : offset + size].reshape(p.shape) * alpha)
+            core.assign_(p, p + direction[offset : offset + size].reshape(p.shape) * alpha)
             offset += size
 
     def _evaluate(self, closure):
@@ -121,13 +121,13 @@ class LBFGS(Optimizer):
                 return 0, loss, grad, alpha
             loss, grad = self._evaluate(closure)
             return 1, loss, grad, alpha
-        origin = [p.clone() for p in self._params]
+        origin = [core.clone(p) for p in self._params]
 
         def evaluate(step):
             self._move(step, direction)
             value, gradient = self._evaluate(closure)
             for p, start in zip(self._params, origin):
-                p.copy_(start, False)
+                core.assign_(p, start)
             return Point(step, value, gradient, float((gradient * direction).sum()))
 
         scale = float(direction.abs().max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .adam import check_unit_interval
 from .optimizer import Optimizer
 
@@ -58,14 +59,14 @@ class NAdam(Optimizer):
         decay_pow, power2, mu_product, moment1, moment2 = self._states(param)
         target, grad = self._target(param, grad, moment1)
         beta1, beta2, decay = float(self._beta1), float(self._beta2), self._momentum_decay
-        decay_pow.scale_(0.96)
-        power2.scale_(beta2)
-        damping = decay_pow.pow(decay)
+        core.assign_(decay_pow, decay_pow * 0.96)
+        core.assign_(power2, power2 * beta2)
+        damping = decay_pow**decay
         mu = (1.0 - damping * 0.5) * beta1
         mu_next = (1.0 - damping * (0.5 * 0.96**decay)) * beta1
-        mu_product.multiply_(mu)
-        moment1.scale_(beta1).add_(grad * (1.0 - beta1))
-        moment2.scale_(beta2).add_(grad * grad * (1.0 - beta2))
+        core.assign_(mu_product, mu_product * mu)
+        core.decay_(moment1, beta1, grad * (1.0 - beta1))
+        core.decay_(moment2, beta2, grad * grad * (1.0 - beta2))
         ahead = mu_next * moment1 / (1.0 - mu_product * mu_next) + (1.0 - mu) * grad / (1.0 - mu_product)
         root = (moment2 / (1.0 - power2)).sqrt() + self._epsilon
         self._subtract(param, target, ahead / root * self._create_param_lr(param_and_grad))

@@ -224,10 +224,10 @@ class Optimizer(AccumulatorMixin):
     def _subtract(self, param, target, delta) -> None:
         """``target -= delta``, and the parameter follows where it isn't the target or has a narrower dtype."""
         if target is not param:
-            target.subtract_(delta)
+            core.assign_(target, target - delta)
             core.assign_(param, target.astype(param.dtype))
         elif delta.dtype == param.dtype:
-            param.subtract_(delta)
+            core.assign_(param, param - delta)
         else:
             core.assign_(param, (param.astype(delta.dtype) - delta).astype(param.dtype))
 
@@ -330,7 +330,7 @@ class Optimizer(AccumulatorMixin):
             for accumulator in by_param.values():
                 if accumulator.name not in state:
                     raise AssertionError(f"optimizer Tensor {accumulator.name} not found")
-                accumulator.set_value(state[accumulator.name])
+                core.set_value_(accumulator, state[accumulator.name])
         self._plans.clear()
 
     load_state_dict = set_state_dict

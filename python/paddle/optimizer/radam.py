@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .adam import check_unit_interval
 from .optimizer import Optimizer
 
@@ -48,12 +49,12 @@ class RAdam(Optimizer):
         target, grad = self._target(param, grad, moment1)
         beta1, beta2 = float(self._beta1), float(self._beta2)
         rho_inf = 2.0 / (1.0 - beta2) - 1.0
-        power1.scale_(beta1)
-        power2.scale_(beta2)
-        progress.copy_((progress * (beta2 - power2) + power2) / (1.0 - power2), False)
+        core.assign_(power1, power1 * beta1)
+        core.assign_(power2, power2 * beta2)
+        core.assign_(progress, (progress * (beta2 - power2) + power2) / (1.0 - power2))
         rho = rho_inf - progress * 2.0
-        moment1.scale_(beta1).add_(grad * (1.0 - beta1))
-        moment2.scale_(beta2).add_(grad * grad * (1.0 - beta2))
+        core.decay_(moment1, beta1, grad * (1.0 - beta1))
+        core.decay_(moment2, beta2, grad * grad * (1.0 - beta2))
         mean = moment1 / (1.0 - power1)
         rectified = (rho > 5.0).astype(rho.dtype)
         # Below the threshold the rectification is not defined; clipping keeps NaN out of the masked product.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .optimizer import Optimizer
 
 
@@ -53,11 +54,11 @@ class RMSProp(Optimizer):
         velocity, mean_square, mean_grad = self._states(param)
         target, grad = self._target(param, grad, mean_square)
         rho = self._rho
-        mean_square.scale_(rho).add_(grad * grad * (1.0 - rho))
+        core.decay_(mean_square, rho, grad * grad * (1.0 - rho))
         spread = mean_square
         if self._centered:
-            mean_grad.scale_(rho).add_(grad * (1.0 - rho))
+            core.decay_(mean_grad, rho, grad * (1.0 - rho))
             spread = mean_square - mean_grad * mean_grad
         step = grad / (spread + self._epsilon).sqrt() * self._create_param_lr(param_and_grad)
-        velocity.scale_(self._momentum).add_(step)
+        core.decay_(velocity, self._momentum, step)
         self._subtract(param, target, velocity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from .optimizer import Optimizer
 
 
@@ -53,6 +54,6 @@ class Rprop(Optimizer):
         turned = (agreement < 0).astype(grad.dtype)
         grad = grad * (1.0 - turned)
         factor = 1.0 + same * (self._etas[1] - 1.0) + turned * (self._etas[0] - 1.0)
-        rates.copy_((rates * factor).clip(*self._learning_rate_range), False)
-        previous.copy_(grad, False)
+        core.assign_(rates, (rates * factor).clip(*self._learning_rate_range))
+        core.assign_(previous, grad)
         self._subtract(param, target, grad.sign() * rates)

@@ -42,7 +42,7 @@ class ModelAverage(Optimizer):
         for p in self._parameter_list:
             total = self._add_accumulator("sum_1", p)
             former = self._add_accumulator("sum_3", p)
-            total.add_(p.detach())
+            core.assign_(total, total + p.detach())
             if full:
                 core.assign_(former, total)
                 core.assign_(total, total * 0.0)
@@ -59,7 +59,7 @@ class ModelAverage(Optimizer):
         count = self._in_sum + self._in_former
         with no_grad():
             for p in self._parameter_list if count else []:
-                self._restore[p.name] = p.detach().clone()
+                self._restore[p.name] = core.clone(p)
                 mean = (self._get_accumulator("sum_1", p) + self._get_accumulator("sum_3", p)) / float(count)
                 core.assign_(p, mean)
         try:

@@ -1,0 +1,187 @@
+"""Methods of Tensor that are better said in Python: printing, copying, pickling, moving, hooks.
+
+``install`` adds each only where the extension has none of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+
+import numpy as np
+
+from . import core
+
+
+class TensorHookRemoveHelper:
+    """What ``register_hook`` returns; ``remove()`` ends the hook."""
+
+    def __init__(self, tensor, hook_id) -> None:
+        self._tensor, self._hook_id = tensor, hook_id
+
+    def remove(self) -> bool:
+        """Removes the hook; False if it was removed before."""
+        if self._hook_id is None:
+            return False
+        self._tensor._remove_hook(self._hook_id)
+        self._hook_id = None
+        return True
+
+
+def register_hook(self, hook):
+    """``hook(grad)`` runs when this tensor's gradient is there; what it returns (if anything) replaces it.
+
+    Raises:
+        RuntimeError: the tensor needs no gradient.
+    """
+    if self.stop_gradient:
+        raise RuntimeError("Cannot register hook on a tensor that stop gradient.")
+    return TensorHookRemoveHelper(self, self._register_hook(hook))
+
+
+def set_value(self, value) -> None:
+    """Writes values (a tensor or an array of this shape and dtype) into this tensor's memory.
+
+    Raises:
+        ValueError: shapes or dtypes differ.
+    """
+    if not isinstance(value, core.Tensor):
+        value = core.to_tensor(np.asarray(value))
+    if value.dtype != self.dtype:
+        raise ValueError(f"[set_value] {self.name}: expected dtype {self.dtype}, got {value.dtype}")
+    core.set_value_(self, value)
+
+
+def _repr(self) -> str:
+    from ..framework.printing import tensor_to_string
+
+    return tensor_to_string(self)
+
+
+def _format(self, spec) -> str:
+    return format(self.item(), spec) if spec and self.ndim == 0 else str(self)
+
+
+def _deepcopy(self, memo):
+    if not self.is_leaf:
+        raise RuntimeError("Only Leaf Tensor support the deepcopy at the moment, non-Leaf Tensors contains graph information that does't support deepcopy")  # fmt: skip
+    clone = core.clone(self)
+    clone.stop_gradient, clone.persistable = self.stop_gradient, self.persistable
+    clone.name = f"{self.name}_deepcopy_{next(_copies)}"
+    memo[id(self)] = clone
+    for key, value in getattr(self, "__dict__", {}).items():
+        setattr(clone, key, copy.deepcopy(value, memo))
+    return clone
+
+
+_copies = itertools.count()
+
+
+def _rebuild(array, name, stop_gradient, attributes):
+    from ..framework.io_utils import numpy_to_tensor
+
+    tensor = numpy_to_tensor(array, name)
+    tensor.stop_gradient = stop_gradient
+    for key, value in attributes.items():
+        setattr(tensor, key, value)
+    return tensor
+
+
+def _reduce_ex(self, protocol):
+    from ..framework.io_utils import tensor_to_numpy
+
+    own = dict(getattr(self, "__dict__", {}))
+    return _rebuild, (tensor_to_numpy(self.detach()), self.name, self.stop_gradient, own)
+
+
+def to(self, *args, **kwargs):
+    """This tensor on another device and in another dtype: ``to(device)``, ``to(dtype)``, ``to(device, dtype)``,
+    ``to(other)``. Itself if nothing changes."""
+    from ..framework.place import convert_to_place
+
+    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    for value in [*args, kwargs.get("other")]:
+        if isinstance(value, core.Tensor):
+            device, dtype = value.place, value.dtype
+        elif isinstance(value, core.DType) or (isinstance(value, str) and value.rsplit(".", 1)[-1] in core.DTYPES):
+            dtype = value
+        elif isinstance(value, (str, core.Place)):
+            device = value
+    moved = self if device is None else _on(self, convert_to_place(device))
+    if dtype is None or str(moved.dtype).rsplit(".", 1)[-1] == str(dtype).rsplit(".", 1)[-1]:
+        return moved
+    return moved.astype(dtype)
+
+
+def _on(tensor, place):
+    return tensor if tensor.place == place else tensor._copy_to(place, True)
+
+
+def cpu(self):
+    """This tensor in the host's memory."""
+    return _on(self, core.CPUPlace())
+
+
+def cuda(self, device_id=None, blocking=True):
+    """This tensor on a CUDA device."""
+    return _on(self, core.CUDAPlace(0 if device_id is None else device_id))
+
+
+def clone(self):
+    """A copy in memory of its own; gradients flow through."""
+    return core._C_ops.assign(self)
+
+
+def itself(self, *args, **kwargs):
+    """This tensor."""
+    return self
+
+
+def apply_(self, func):
+    """Writes ``func(self)`` into this tensor.
+
+    Raises:
+        RuntimeError: the tensor needs a gradient.
+    """
+    if not self.stop_gradient:
+        raise RuntimeError("Cannot apply function on a tensor that required gradient.")
+    core.set_value_(self, func(self))
+    return self
+
+
+def apply(self, func):
+    """``func(self)``.
+
+    Raises:
+        RuntimeError: the tensor needs a gradient.
+    """
+    if not self.stop_gradient:
+        raise RuntimeError("Cannot apply function on a tensor that required gradient.")
+    return func(self)
+
+
+def _dlpack(self, **kwargs):
+    if self.dtype == core.bfloat16:
+        raise BufferError("[__dlpack__] bfloat16 goes only through libraries that know it; cast to float32 first")
+    return self.detach().numpy().__dlpack__()
+
+
+def _dlpack_device(self):
+    return 1, 0  # kDLCPU
+
+
+METHODS = {
+    "register_hook": register_hook, "set_value": set_value, "__repr__": _repr, "__str__": _repr, "__format__": _format,
+    "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce_ex, "to": to, "cpu": cpu, "cuda": cuda, "clone": clone,
+    "pin_memory": itself, "value": itself, "get_tensor": itself, "contiguous": itself, "_grad_ivar": lambda self: self.grad,
+    "apply_": apply_, "apply": apply, "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device,
+    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim, "numel": lambda self: core.to_tensor(self.size),
+    "nbytes": property(lambda self: self.size * self.itemsize),
+}  # fmt: skip
+
+
+def install() -> None:
+    """Adds what ``Tensor`` lacks."""
+    for name, method in METHODS.items():
+        if getattr(core.Tensor, name, None) is getattr(object, name, None):
+            setattr(core.Tensor, name, method)
