@@ -24,7 +24,8 @@ int quota_threads() {
     std::string text;
     if (v2 >> text >> period && text != "max") quota = std::strtod(text.c_str(), nullptr);
   } else {
-    std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+        period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
     if (!(quota_file >> quota && period_file >> period)) return kNoQuota;
   }
   if (quota <= 0 || period <= 0) return kNoQuota;
@@ -76,7 +77,7 @@ void parallel_ranges(int64_t begin, int64_t end, int64_t grain, RangeFn fn, void
   }
   std::exception_ptr fault;
   std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel num_threads(static_cast<int>(wanted))
+#pragma omp parallel num_threads(static_cast <int>(wanted))
   {
     const int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
     const int64_t first = begin + n * part / parts, last = begin + n * (part + 1) / parts;

@@ -13,16 +13,32 @@ struct Row {
 };
 
 constexpr std::array<Row, static_cast<size_t>(DType::kCount)> kRows = {{
-    {"undefined", 0},     {"bool", 1},        {"uint8", 1},   {"int8", 1},      {"int16", 2},      {"int32", 4},
-    {"int64", 8},         {"uint16", 2},      {"uint32", 4},  {"uint64", 8},    {"float16", 2},    {"bfloat16", 2},
-    {"float32", 4},       {"float64", 8},     {"complex64", 8}, {"complex128", 16}, {"float8_e4m3fn", 1}, {"float8_e5m2", 1},
+    {"undefined", 0},
+    {"bool", 1},
+    {"uint8", 1},
+    {"int8", 1},
+    {"int16", 2},
+    {"int32", 4},
+    {"int64", 8},
+    {"uint16", 2},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"float16", 2},
+    {"bfloat16", 2},
+    {"float32", 4},
+    {"float64", 8},
+    {"complex64", 8},
+    {"complex128", 16},
+    {"float8_e4m3fn", 1},
+    {"float8_e5m2", 1},
 }};
 
 constexpr std::pair<std::string_view, DType> kAliases[] = {
-    {"uint16", DType::kBFloat16}, {"fp16", DType::kFloat16},   {"half", DType::kFloat16},   {"bf16", DType::kBFloat16},
-    {"fp32", DType::kFloat32},    {"float", DType::kFloat32},  {"fp64", DType::kFloat64},   {"double", DType::kFloat64},
-    {"int", DType::kInt32},       {"long", DType::kInt64},     {"short", DType::kInt16},    {"bool_", DType::kBool},
-    {"cfloat", DType::kComplex64}, {"cdouble", DType::kComplex128}, {"fp8_e4m3fn", DType::kFloat8E4M3FN},
+    {"uint16", DType::kBFloat16},     {"fp16", DType::kFloat16},       {"half", DType::kFloat16},
+    {"bf16", DType::kBFloat16},       {"fp32", DType::kFloat32},       {"float", DType::kFloat32},
+    {"fp64", DType::kFloat64},        {"double", DType::kFloat64},     {"int", DType::kInt32},
+    {"long", DType::kInt64},          {"short", DType::kInt16},        {"bool_", DType::kBool},
+    {"cfloat", DType::kComplex64},    {"cdouble", DType::kComplex128}, {"fp8_e4m3fn", DType::kFloat8E4M3FN},
     {"fp8_e5m2", DType::kFloat8E5M2},
 };
 
@@ -33,9 +49,12 @@ DType promote_integers(DType a, DType b) {
   if (is_signed_int(a) == is_signed_int(b)) return size_of(a) >= size_of(b) ? a : b;
   const DType wide_signed = is_signed_int(a) ? a : b, unsigned_one = is_signed_int(a) ? b : a;
   switch (std::max(size_of(wide_signed), 2 * size_of(unsigned_one))) {
-    case 2: return DType::kInt16;
-    case 4: return DType::kInt32;
-    default: return DType::kInt64;  // uint64 with a signed type too: no wider integer exists
+    case 2:
+      return DType::kInt16;
+    case 4:
+      return DType::kInt32;
+    default:
+      return DType::kInt64;  // uint64 with a signed type too: no wider integer exists
   }
 }
 
@@ -78,7 +97,8 @@ DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::kUndefined || b == DType::kUndefined) return DType::kUndefined;
   if (is_complex(a) || is_complex(b)) {
-    const bool wide = a == DType::kComplex128 || b == DType::kComplex128 || a == DType::kFloat64 || b == DType::kFloat64;
+    const bool wide =
+        a == DType::kComplex128 || b == DType::kComplex128 || a == DType::kFloat64 || b == DType::kFloat64;
     return wide ? DType::kComplex128 : DType::kComplex64;
   }
   if (is_float(a) && is_float(b)) return promote_floats(a, b);

@@ -1,4 +1,7 @@
 // The interpreter's loops: layouts, dtypes, aliasing. Right values are computed element by element with plain C++.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -19,15 +22,21 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // x * y + s, then the larger of that and x: temporaries, a parameter, an input used late.
 const Code kChain{{{Fn::mul, 0, 1}, {Fn::add, 3, 2}, {Fn::max, 4, 0}}, {5}, 2, 1};
-template <class T> T chain(T x, T y, T s) { return std::max(static_cast<T>(x * y + s), x); }
+template <class T>
+T chain(T x, T y, T s) {
+  return std::max(static_cast<T>(x * y + s), x);
+}
 
 template <class T>
 void check_views(const std::vector<int64_t>& shape, uint64_t seed) {
   std::mt19937_64 random(seed);
-  const View vx = make_view(shape, random, false), vy = make_view(shape, random, false), vo = make_view(shape, random, true);
+  const View vx = make_view(shape, random, false), vy = make_view(shape, random, false),
+             vo = make_view(shape, random, true);
   std::vector<T> x = numbers<T>(vx.size, seed), y = numbers<T>(vy.size, seed + 1), o(vo.size, T(99)), want = o;
-  for_each_index(shape, [&](const auto& index) { want[at(vo, index)] = chain<T>(x[at(vx, index)], y[at(vy, index)], T(3)); });
-  const TileOperand ins[] = {{x.data() + vx.offset, kDTypeOf<T>, vx.strides.data()}, {y.data() + vy.offset, kDTypeOf<T>, vy.strides.data()}};
+  for_each_index(shape,
+                 [&](const auto& index) { want[at(vo, index)] = chain<T>(x[at(vx, index)], y[at(vy, index)], T(3)); });
+  const TileOperand ins[] = {{x.data() + vx.offset, kDTypeOf<T>, vx.strides.data()},
+                             {y.data() + vy.offset, kDTypeOf<T>, vy.strides.data()}};
   const TileOperand out{o.data() + vo.offset, kDTypeOf<T>, vo.strides.data()};
   const ScalarParam three(3);
   run_pointwise(kChain.program(), ins, {&three, 1}, {&out, 1}, shape, compute_type({kDTypeOf<T>}));
@@ -114,7 +123,9 @@ TEST(Pointwise, ManyRegistersAndScalars) {
   Code code{{{Fn::constant, 0, 0, 0, 1.0}}, {}, 1, 0};
   for (int i = 0; i < 30; ++i) code.instrs.push_back({Fn::add, 0, static_cast<uint8_t>(i + 1)});
   uint8_t last = 31;
-  for (int i = 29; i >= 1; --i) code.instrs.push_back({Fn::add, last, static_cast<uint8_t>(i + 1)}), last = static_cast<uint8_t>(code.instrs.size());
+  for (int i = 29; i >= 1; --i)
+    code.instrs.push_back({Fn::add, last, static_cast<uint8_t>(i + 1)}),
+        last = static_cast<uint8_t>(code.instrs.size());
   code.outputs = {last};
   int64_t n = 2500;
   std::vector<double> x = numbers<double>(n, 9), got(n);
@@ -129,8 +140,10 @@ TEST(Pointwise, ManyRegistersAndScalars) {
 
 template <class S>
 double value_of(S s) {
-  if constexpr (std::is_class_v<S>) return static_cast<float>(s);
-  else return static_cast<double>(s);
+  if constexpr (std::is_class_v<S>)
+    return static_cast<float>(s);
+  else
+    return static_cast<double>(s);
 }
 
 // Loads of a storage type, and the conversion of its values to float.
@@ -142,7 +155,8 @@ void check_load(DType dtype, const std::vector<S>& values) {
   run_cast(out, in, {&n, 1});
   for (int64_t i = 0; i < n; ++i) {
     const float want = static_cast<float>(value_of(values[i]));
-    ASSERT_TRUE(got[i] == want || (got[i] != got[i] && want != want)) << name_of(dtype) << " " << i << " " << got[i] << " " << want;
+    ASSERT_TRUE(got[i] == want || (got[i] != got[i] && want != want))
+        << name_of(dtype) << " " << i << " " << got[i] << " " << want;
   }
 }
 
@@ -169,15 +183,17 @@ Bits nearest(float f, Bits nan, Bits infinity, bool has_infinity) {
 template <class S, class Bits>
 void check_store(DType dtype, Bits nan, Bits infinity, bool has_infinity) {
   std::mt19937 random(11);
-  std::vector<float> x = {0.0f, -0.0f, 1.0f, 65504.0f, 65519.0f, 65520.0f, 448.0f, 463.9f, 464.0f, 464.1f, 480.0f, -1e9f,
-                          INFINITY, -INFINITY, 57344.0f, 61439.0f, 61440.0f, 0x1p-24f, 0x1p-25f, 0x1.8p-25f, 0x1p-10f, 0x1p-9f,
-                          0x1.8p-9f, 0x1p-16f, 0x1p-17f, 3.3e38f, 3.3961e38f, 3.4e38f, 1e-45f, kNaN};
+  std::vector<float> x = {0.0f,     -0.0f,    1.0f,       65504.0f,   65519.0f, 65520.0f,  448.0f,    463.9f,
+                          464.0f,   464.1f,   480.0f,     -1e9f,      INFINITY, -INFINITY, 57344.0f,  61439.0f,
+                          61440.0f, 0x1p-24f, 0x1p-25f,   0x1.8p-25f, 0x1p-10f, 0x1p-9f,   0x1.8p-9f, 0x1p-16f,
+                          0x1p-17f, 3.3e38f,  3.3961e38f, 3.4e38f,    1e-45f,   kNaN};
   for (int i = 0; i < 20000; ++i) {
     const uint32_t bits = random();
     float f;
     std::memcpy(&f, &bits, 4);
     x.push_back(f);
-    x.push_back(std::ldexp(static_cast<float>(static_cast<int>(random() % 4096) - 2048), static_cast<int>(random() % 40) - 30));
+    x.push_back(
+        std::ldexp(static_cast<float>(static_cast<int>(random() % 4096) - 2048), static_cast<int>(random() % 40) - 30));
   }
   int64_t n = static_cast<int64_t>(x.size());
   std::vector<S> got(n);
@@ -228,7 +244,8 @@ TEST(Pointwise, CastsBetweenAllDtypes) {
         std::vector<double> start(n), end(n);
         for (int64_t i = 0; i < n; ++i) start[i] = static_cast<double>(i % 4);
         std::vector<std::complex<double>> middle(n), target(n);  // the widest elements
-        const TileOperand first = dense(start), x{middle.data(), from, nullptr}, y{target.data(), to, nullptr}, last = dense(end);
+        const TileOperand first = dense(start), x{middle.data(), from, nullptr}, y{target.data(), to, nullptr},
+                          last = dense(end);
         run_cast(x, first, {&n, 1});
         run_cast(y, x, {&n, 1});
         run_cast(last, y, {&n, 1});
@@ -278,7 +295,8 @@ TEST(Pointwise, NaNInChoices) {
       EXPECT_TRUE(std::isnan(got[3]));
     }
     EXPECT_EQ(apply<float>(Fn::isnan, {a}), (std::vector<float>{0, 1, 0, 1}));
-    EXPECT_EQ(apply<float>(Fn::where, {{0, 1, kNaN, -0.0f}, {1, 2, 3, 4}, {5, 6, 7, 8}}), (std::vector<float>{5, 2, 3, 8}));
+    EXPECT_EQ(apply<float>(Fn::where, {{0, 1, kNaN, -0.0f}, {1, 2, 3, 4}, {5, 6, 7, 8}}),
+              (std::vector<float>{5, 2, 3, 8}));
     EXPECT_EQ(apply<float>(Fn::round, {{0.5f, 1.5f, 2.5f, -0.5f, 1e9f}}), (std::vector<float>{0, 2, 2, 0, 1e9f}));
   });
 }
@@ -295,7 +313,8 @@ TEST(Pointwise, ComparisonToBoolAndBoolArithmetic) {
   int64_t n = 100;
   std::vector<float> x = numbers<float>(n, 1), y = numbers<float>(n, 2);
   std::vector<uint8_t> less(n), either(n);
-  const TileOperand ins[] = {dense(x), dense(y)}, out{less.data(), DType::kBool, nullptr}, out2{either.data(), DType::kBool, nullptr};
+  const TileOperand ins[] = {dense(x), dense(y)}, out{less.data(), DType::kBool, nullptr},
+                    out2{either.data(), DType::kBool, nullptr};
   run_pointwise(call(Fn::lt).program(), ins, {}, {&out, 1}, {&n, 1}, Compute::kF32);
   for (int64_t i = 0; i < n; ++i) ASSERT_EQ(less[i], x[i] < y[i]);
   for (uint8_t& b : less) b *= 7;  // any byte but 0 is true
@@ -354,7 +373,8 @@ TEST(Pointwise, CopiesOfAnyLayout) {
     const View vs = make_view(shape, random, false), vd = make_view(shape, random, true);
     std::vector<int16_t> source = numbers<int16_t>(vs.size, seed), target(vd.size, 77), want = target;
     for_each_index(shape, [&](const auto& index) { want[at(vd, index)] = source[at(vs, index)]; });
-    run_copy({target.data() + vd.offset, DType::kInt16, vd.strides.data()}, {source.data() + vs.offset, DType::kInt16, vs.strides.data()}, shape);
+    run_copy({target.data() + vd.offset, DType::kInt16, vd.strides.data()},
+             {source.data() + vs.offset, DType::kInt16, vs.strides.data()}, shape);
     ASSERT_EQ(target, want) << seed;
   }
 }
@@ -371,9 +391,34 @@ TEST(ParallelFor, CoversOnceAndRethrows) {
     for (int64_t i = a; i < b; ++i) ++seen[i];
   });
   EXPECT_EQ(seen, std::vector<int>(1000, 1));
-  EXPECT_THROW(parallel_for(0, 1000, 10, [](int64_t a, int64_t) { if (a > 0) fail(ErrorKind::kValue, "part {}", a); }), Error);
+  EXPECT_THROW(parallel_for(0, 1000, 10,
+                            [](int64_t a, int64_t) {
+                              if (a > 0) fail(ErrorKind::kValue, "part {}", a);
+                            }),
+               Error);
   set_num_threads(before);
   EXPECT_THROW(set_num_threads(0), Error);
+}
+
+// OpenMP's threads do not exist in a forked child: a loop there must run, on one thread.
+TEST(ParallelFor, RunsSeriallyAfterFork) {
+  const int before = num_threads();
+  set_num_threads(4);
+  parallel_for(0, 1000, 1, [](int64_t, int64_t) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // a hang ends as a failure
+    int64_t sum = 0;
+    parallel_for(0, 1000, 1, [&](int64_t a, int64_t b) {
+      for (int64_t i = a; i < b; ++i) sum += i;
+    });
+    _exit(sum == 499500 && num_threads() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(num_threads(), 4);
+  set_num_threads(before);
 }
 
 }  // namespace

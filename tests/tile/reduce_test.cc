@@ -19,21 +19,32 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 double identity(Combine c) {
   switch (c) {
-    case Combine::kProd: case Combine::kAll: return 1;
-    case Combine::kMin: return kInf;
-    case Combine::kMax: return -kInf;
-    default: return 0;
+    case Combine::kProd:
+    case Combine::kAll:
+      return 1;
+    case Combine::kMin:
+      return kInf;
+    case Combine::kMax:
+      return -kInf;
+    default:
+      return 0;
   }
 }
 
 double combined(Combine c, double a, double b) {
   switch (c) {
-    case Combine::kSum: return a + b;
-    case Combine::kProd: return a * b;
-    case Combine::kMin: return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b);
-    case Combine::kMax: return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);
-    case Combine::kAny: return a != 0 || b != 0;
-    default: return a != 0 && b != 0;
+    case Combine::kSum:
+      return a + b;
+    case Combine::kProd:
+      return a * b;
+    case Combine::kMin:
+      return std::isnan(a) || std::isnan(b) ? kNaN : std::min(a, b);
+    case Combine::kMax:
+      return std::isnan(a) || std::isnan(b) ? kNaN : std::max(a, b);
+    case Combine::kAny:
+      return a != 0 || b != 0;
+    default:
+      return a != 0 && b != 0;
   }
 }
 
@@ -74,7 +85,8 @@ void check_reduce(Combine c, const std::vector<int64_t>& shape, uint64_t axes, u
   const TileOperand in{x.data() + view.offset, kDTypeOf<T>, view.strides.data()}, out = dense(got);
   run_reduce(c, nullptr, {&in, 1}, {}, out, shape, axes, compute);
   for (int64_t k = 0; k < kept.size; ++k) {
-    ASSERT_EQ(static_cast<double>(got[k]), want[k]) << "combine " << int(c) << " seed " << seed << " axes " << axes << " at " << k;
+    ASSERT_EQ(static_cast<double>(got[k]), want[k])
+        << "combine " << int(c) << " seed " << seed << " axes " << axes << " at " << k;
   }
 }
 
@@ -128,7 +140,8 @@ TEST(Reduce, SumsAreAccurate) {
     const int64_t n = 3000000;
     std::vector<float> x(n), total(1), columns(3);
     double exact = 0, exact_column[3] = {};
-    for (int64_t i = 0; i < n; ++i) x[i] = 0.1f + 1e-3f * static_cast<float>(i % 7), exact += x[i], exact_column[i % 3] += x[i];
+    for (int64_t i = 0; i < n; ++i)
+      x[i] = 0.1f + 1e-3f * static_cast<float>(i % 7), exact += x[i], exact_column[i % 3] += x[i];
     const TileOperand in = dense(x), out = dense(total), out3 = dense(columns);
     run_reduce(Combine::kSum, nullptr, {&in, 1}, {}, out, {{n}}, 1, Compute::kF32);
     EXPECT_NEAR(total[0] / exact, 1, 4e-7);
@@ -143,14 +156,16 @@ TEST(Reduce, BoolsAndBrainFloats) {
   flags[17] = 0;
   std::vector<int64_t> count(1);
   std::vector<uint8_t> truth(1);
-  const TileOperand in{flags.data(), DType::kBool, nullptr}, out = dense(count), flag{truth.data(), DType::kBool, nullptr};
+  const TileOperand in{flags.data(), DType::kBool, nullptr}, out = dense(count),
+                                                             flag{truth.data(), DType::kBool, nullptr};
   run_reduce(Combine::kSum, nullptr, {&in, 1}, {}, out, {{n}}, 1, Compute::kI64);
   EXPECT_EQ(count[0], n - 1);
   run_reduce(Combine::kAll, nullptr, {&in, 1}, {}, flag, {{n}}, 1, Compute::kI32);
   EXPECT_EQ(truth[0], 0);
   std::vector<bfloat16> x(n, bfloat16::from(1.0f)), sum(1);
   const TileOperand in16{x.data(), DType::kBFloat16, nullptr}, out16{sum.data(), DType::kBFloat16, nullptr};
-  run_reduce(Combine::kSum, nullptr, {&in16, 1}, {}, out16, {{n}}, 1, Compute::kF32);  // bfloat16 itself would stop at 256
+  run_reduce(Combine::kSum, nullptr, {&in16, 1}, {}, out16, {{n}}, 1,
+             Compute::kF32);                       // bfloat16 itself would stop at 256
   EXPECT_EQ(static_cast<float>(sum[0]), 4992.0f);  // 5000, rounded to 8 bits
 }
 
@@ -229,7 +244,8 @@ void check_arg(bool largest, const std::vector<int64_t>& shape, int axis, uint64
   for_each_index(shape, [&](const auto& index) {
     const int64_t k = kept.at(index);
     const T v = x[at(view, index)];
-    const bool better = largest ? v > best[k] : v < best[k], nan = std::isnan(double(v)) && !std::isnan(double(best[k]));
+    const bool better = largest ? v > best[k] : v < best[k],
+               nan = std::isnan(double(v)) && !std::isnan(double(best[k]));
     if (want[k] < 0 || better || nan) want[k] = index[axis], best[k] = v;
   });
   run_arg_reduce(largest, {x.data() + view.offset, kDTypeOf<T>, view.strides.data()}, dense(got), shape, axis);
@@ -264,7 +280,8 @@ void check_scan(Scan scan, const std::vector<int64_t>& shape, int axis, bool rev
   std::vector<int32_t> where(size);
   const TileOperand out = dense(got), indices = dense(where);
   const bool extreme = scan == Scan::kMax || scan == Scan::kMin;
-  run_scan(scan, {x.data() + view.offset, kDTypeOf<T>, view.strides.data()}, out, extreme ? &indices : nullptr, shape, axis, reverse);
+  run_scan(scan, {x.data() + view.offset, kDTypeOf<T>, view.strides.data()}, out, extreme ? &indices : nullptr, shape,
+           axis, reverse);
   int64_t flat = 0;
   for_each_index(shape, [&](const auto& index) {
     auto walk = index;

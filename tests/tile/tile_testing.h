@@ -38,21 +38,35 @@ void for_each_isa(Body body) {
   set_cpu_isa(before);
 }
 
-template <class T> inline constexpr DType kDTypeOf = DType::kUndefined;
-template <> inline constexpr DType kDTypeOf<float> = DType::kFloat32;
-template <> inline constexpr DType kDTypeOf<double> = DType::kFloat64;
-template <> inline constexpr DType kDTypeOf<int32_t> = DType::kInt32;
-template <> inline constexpr DType kDTypeOf<int64_t> = DType::kInt64;
-template <> inline constexpr DType kDTypeOf<uint64_t> = DType::kUInt64;
-template <> inline constexpr DType kDTypeOf<int8_t> = DType::kInt8;
-template <> inline constexpr DType kDTypeOf<uint8_t> = DType::kUInt8;
-template <> inline constexpr DType kDTypeOf<int16_t> = DType::kInt16;
-template <> inline constexpr DType kDTypeOf<bool> = DType::kBool;
-template <> inline constexpr DType kDTypeOf<std::complex<float>> = DType::kComplex64;
-template <> inline constexpr DType kDTypeOf<std::complex<double>> = DType::kComplex128;
+template <class T>
+inline constexpr DType kDTypeOf = DType::kUndefined;
+template <>
+inline constexpr DType kDTypeOf<float> = DType::kFloat32;
+template <>
+inline constexpr DType kDTypeOf<double> = DType::kFloat64;
+template <>
+inline constexpr DType kDTypeOf<int32_t> = DType::kInt32;
+template <>
+inline constexpr DType kDTypeOf<int64_t> = DType::kInt64;
+template <>
+inline constexpr DType kDTypeOf<uint64_t> = DType::kUInt64;
+template <>
+inline constexpr DType kDTypeOf<int8_t> = DType::kInt8;
+template <>
+inline constexpr DType kDTypeOf<uint8_t> = DType::kUInt8;
+template <>
+inline constexpr DType kDTypeOf<int16_t> = DType::kInt16;
+template <>
+inline constexpr DType kDTypeOf<bool> = DType::kBool;
+template <>
+inline constexpr DType kDTypeOf<std::complex<float>> = DType::kComplex64;
+template <>
+inline constexpr DType kDTypeOf<std::complex<double>> = DType::kComplex128;
 
 template <class T>
-TileOperand dense(std::vector<T>& v) { return {v.data(), kDTypeOf<T>, nullptr}; }
+TileOperand dense(std::vector<T>& v) {
+  return {v.data(), kDTypeOf<T>, nullptr};
+}
 
 // f over dense vectors of one type.
 template <class T>

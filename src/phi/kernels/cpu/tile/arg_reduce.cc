@@ -19,11 +19,16 @@ constexpr int64_t kGrain = 1 << 15;
 template <class T>
 class ArgReduce {
  public:
-  ArgReduce(bool largest, Compute compute, const TileOperand& in, const TileOperand& out, std::span<const int64_t> shape, int axis)
-      : largest_(largest), in_(in), out_(out), in_size_(static_cast<int64_t>(size_of(in.dtype))),
+  ArgReduce(bool largest, Compute compute, const TileOperand& in, const TileOperand& out,
+            std::span<const int64_t> shape, int axis)
+      : largest_(largest),
+        in_(in),
+        out_(out),
+        in_size_(static_cast<int64_t>(size_of(in.dtype))),
         out_size_(static_cast<int64_t>(size_of(out.dtype))),
         load_(kernels().load[static_cast<int>(compute)][static_cast<int>(in.dtype)]),
-        extreme_(kernels().reduce[static_cast<int>(compute)][static_cast<int>(largest ? Combine::kMax : Combine::kMin)]),
+        extreme_(
+            kernels().reduce[static_cast<int>(compute)][static_cast<int>(largest ? Combine::kMax : Combine::kMin)]),
         store_(kernels().store[static_cast<int>(Compute::kI64)][static_cast<int>(out.dtype)]) {
     Dims line;
     split_dims(kept_, line, {&in, 1}, out, shape, uint64_t{1} << axis, 0);
@@ -34,7 +39,8 @@ class ArgReduce {
   void run() {
     if (kept_.size == 0) return;
     check(length_ > 0, ErrorKind::kValue, "{} of an empty dimension is not defined", largest_ ? "argmax" : "argmin");
-    const bool lines = kept_.rank == 0 || length_ > std::numeric_limits<int32_t>::max() || std::llabs(stride_) <= std::llabs(kept_.inner_stride(0));
+    const bool lines = kept_.rank == 0 || length_ > std::numeric_limits<int32_t>::max() ||
+                       std::llabs(stride_) <= std::llabs(kept_.inner_stride(0));
     if (lines) {
       parallel_for(0, kept_.size, std::max<int64_t>(1, kGrain / length_), [this](int64_t first, int64_t last) {
         for (int64_t k = first; k < last; ++k) run_line(k / kept_.inner(), k % kept_.inner());
@@ -42,12 +48,13 @@ class ArgReduce {
       return;
     }
     const int64_t width = std::min(kept_.inner(), kChunk), blocks = (kept_.inner() + width - 1) / width;
-    parallel_for(0, kept_.outer() * blocks, std::max<int64_t>(1, kGrain / (length_ * width)), [&](int64_t first, int64_t last) {
-      for (int64_t k = first; k < last; ++k) {
-        const int64_t col = k % blocks * width;
-        run_columns(k / blocks, col, std::min(width, kept_.inner() - col));
-      }
-    });
+    parallel_for(0, kept_.outer() * blocks, std::max<int64_t>(1, kGrain / (length_ * width)),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t k = first; k < last; ++k) {
+                     const int64_t col = k % blocks * width;
+                     run_columns(k / blocks, col, std::min(width, kept_.inner() - col));
+                   }
+                 });
   }
 
  private:
@@ -110,8 +117,10 @@ class ArgReduce {
     std::fill_n(index, cols, Index{0});
     for (int64_t row = 1; row < length_; ++row) {
       load_(values, 1, from + row * stride_ * in_size_, kept_.inner_stride(0), cols);
-      if (largest_) take_row<true>(best, index, values, static_cast<Index>(row), cols);
-      else take_row<false>(best, index, values, static_cast<Index>(row), cols);
+      if (largest_)
+        take_row<true>(best, index, values, static_cast<Index>(row), cols);
+      else
+        take_row<false>(best, index, values, static_cast<Index>(row), cols);
     }
     int64_t result[kChunk];
     std::copy_n(index, cols, result);
@@ -129,12 +138,12 @@ class ArgReduce {
 
 }  // namespace
 
-void run_arg_reduce(bool largest, const TileOperand& in, const TileOperand& out, std::span<const int64_t> shape, int axis) {
+void run_arg_reduce(bool largest, const TileOperand& in, const TileOperand& out, std::span<const int64_t> shape,
+                    int axis) {
   PD_INVARIANT(axis >= 0 && axis < static_cast<int>(shape.size()));
   const Compute compute = compute_type({in.dtype});
-  with_real_type(compute, largest ? "argmax" : "argmin", [&]<class T>(TypeTag<T>) {
-    ArgReduce<T>(largest, compute, in, out, shape, axis).run();
-  });
+  with_real_type(compute, largest ? "argmax" : "argmin",
+                 [&]<class T>(TypeTag<T>) { ArgReduce<T>(largest, compute, in, out, shape, axis).run(); });
 }
 
 }  // namespace paddle::tile

@@ -12,8 +12,9 @@ struct boolean {  // a bool in memory: any byte but 0 is true
   uint8_t byte;
 };
 
-template <class T> inline constexpr bool kSmallFloat = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> ||
-                                                       std::is_same_v<T, float8_e4m3fn> || std::is_same_v<T, float8_e5m2>;
+template <class T>
+inline constexpr bool kSmallFloat = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> ||
+                                    std::is_same_v<T, float8_e4m3fn> || std::is_same_v<T, float8_e5m2>;
 
 template <class D, class S>
 PD_ALWAYS_INLINE D convert_value(S s) {
@@ -29,10 +30,14 @@ PD_ALWAYS_INLINE D convert_value(S s) {
     return D::from(static_cast<float>(s));
   } else if constexpr (std::is_floating_point_v<S> && std::is_integral_v<D>) {
     // Through the types that the processor converts to; a negative number wraps around in an unsigned one.
-    if constexpr (sizeof(D) < 4) return static_cast<D>(static_cast<int32_t>(s));
-    else if constexpr (std::is_same_v<D, uint32_t>) return static_cast<D>(static_cast<int64_t>(s));
-    else if constexpr (std::is_same_v<D, uint64_t>) return s < S(0x1p63) ? static_cast<D>(static_cast<int64_t>(s)) : static_cast<D>(s);
-    else return static_cast<D>(s);
+    if constexpr (sizeof(D) < 4)
+      return static_cast<D>(static_cast<int32_t>(s));
+    else if constexpr (std::is_same_v<D, uint32_t>)
+      return static_cast<D>(static_cast<int64_t>(s));
+    else if constexpr (std::is_same_v<D, uint64_t>)
+      return s < S(0x1p63) ? static_cast<D>(static_cast<int64_t>(s)) : static_cast<D>(s);
+    else
+      return static_cast<D>(s);
   } else {
     return static_cast<D>(s);
   }

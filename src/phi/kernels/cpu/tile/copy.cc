@@ -98,7 +98,8 @@ void copy(const Nest& nest, T* dst, const T* src) {
         rest /= nest.shape[d];
       }
       const int64_t row = band * step, rows = std::min(count * step, nest.shape[r] - row);
-      copy_plane(dst + to + row * ds[r], src + from + row * ss[r], {rows, nest.shape[c], ds[r], ds[c], ss[r], ss[c]}, blocked);
+      copy_plane(dst + to + row * ds[r], src + from + row * ss[r], {rows, nest.shape[c], ds[r], ds[c], ss[r], ss[c]},
+                 blocked);
       first += count;
     }
   });
@@ -113,11 +114,16 @@ void run_copy(const TileOperand& dst, const TileOperand& src, std::span<const in
   if (nest.size == 0) return;
   if (nest.rank > 2) move_to_rows(nest, row_dimension(nest));
   switch (size_of(dst.dtype)) {
-    case 1: return copy(nest, static_cast<uint8_t*>(dst.data), static_cast<const uint8_t*>(src.data));
-    case 2: return copy(nest, static_cast<uint16_t*>(dst.data), static_cast<const uint16_t*>(src.data));
-    case 4: return copy(nest, static_cast<uint32_t*>(dst.data), static_cast<const uint32_t*>(src.data));
-    case 8: return copy(nest, static_cast<uint64_t*>(dst.data), static_cast<const uint64_t*>(src.data));
-    default: return copy(nest, static_cast<Wide*>(dst.data), static_cast<const Wide*>(src.data));
+    case 1:
+      return copy(nest, static_cast<uint8_t*>(dst.data), static_cast<const uint8_t*>(src.data));
+    case 2:
+      return copy(nest, static_cast<uint16_t*>(dst.data), static_cast<const uint16_t*>(src.data));
+    case 4:
+      return copy(nest, static_cast<uint32_t*>(dst.data), static_cast<const uint32_t*>(src.data));
+    case 8:
+      return copy(nest, static_cast<uint64_t*>(dst.data), static_cast<const uint64_t*>(src.data));
+    default:
+      return copy(nest, static_cast<Wide*>(dst.data), static_cast<const Wide*>(src.data));
   }
 }
 

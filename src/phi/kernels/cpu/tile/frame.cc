@@ -19,12 +19,37 @@ constexpr int16_t kForever = INT16_MAX;
 // What a step costs against an addition, in eighths of what a transcendental function does.
 int64_t work_of(Fn fn) {
   switch (fn) {
-    case Fn::exp: case Fn::log: case Fn::tanh: case Fn::sigmoid: case Fn::exp2: case Fn::log2: case Fn::sqrt:
-    case Fn::rsqrt: case Fn::div: case Fn::sin: case Fn::cos: case Fn::erf: case Fn::expm1: case Fn::log1p:
+    case Fn::exp:
+    case Fn::log:
+    case Fn::tanh:
+    case Fn::sigmoid:
+    case Fn::exp2:
+    case Fn::log2:
+    case Fn::sqrt:
+    case Fn::rsqrt:
+    case Fn::div:
+    case Fn::sin:
+    case Fn::cos:
+    case Fn::erf:
+    case Fn::expm1:
+    case Fn::log1p:
       return 4;
-    case Fn::pow: case Fn::tan: case Fn::atan2: case Fn::lgamma: case Fn::digamma: case Fn::polygamma:
-    case Fn::gammainc: case Fn::gammaincc: case Fn::erfinv: case Fn::i0: case Fn::i0e: case Fn::i1: case Fn::i1e:
-    case Fn::mod: case Fn::fmod: case Fn::floor_div:
+    case Fn::pow:
+    case Fn::tan:
+    case Fn::atan2:
+    case Fn::lgamma:
+    case Fn::digamma:
+    case Fn::polygamma:
+    case Fn::gammainc:
+    case Fn::gammaincc:
+    case Fn::erfinv:
+    case Fn::i0:
+    case Fn::i0e:
+    case Fn::i1:
+    case Fn::i1e:
+    case Fn::mod:
+    case Fn::fmod:
+    case Fn::floor_div:
       return 16;
     default:
       return 1;
@@ -38,7 +63,8 @@ const char* name_of(Compute compute) {
 
 // Logical right shift fills with zeros in the operand's own width: a narrow signed operand is read as unsigned.
 DType load_dtype(const scalar::Program& program, int input, DType dtype, Compute compute) {
-  if (dtype != DType::kInt8 && dtype != DType::kInt16 && !(dtype == DType::kInt32 && compute == Compute::kI64)) return dtype;
+  if (dtype != DType::kInt8 && dtype != DType::kInt16 && !(dtype == DType::kInt32 && compute == Compute::kI64))
+    return dtype;
   for (const Instr& instr : program.instrs) {
     if (instr.fn != Fn::shift_right_logical || instr.a != input) continue;
     return dtype == DType::kInt8 ? DType::kUInt8 : dtype == DType::kInt16 ? DType::kUInt16 : DType::kUInt32;
@@ -47,7 +73,8 @@ DType load_dtype(const scalar::Program& program, int input, DType dtype, Compute
 }
 
 bool all_bool(std::span<const TileOperand> ins) {
-  return !ins.empty() && std::all_of(ins.begin(), ins.end(), [](const TileOperand& in) { return in.dtype == DType::kBool; });
+  return !ins.empty() &&
+         std::all_of(ins.begin(), ins.end(), [](const TileOperand& in) { return in.dtype == DType::kBool; });
 }
 
 bool overlap(const TileOperand& a, const TileOperand& b) { return a.data == b.data; }
@@ -56,8 +83,14 @@ bool overlap(const TileOperand& a, const TileOperand& b) { return a.data == b.da
 
 Frame::Frame(const scalar::Program& program, std::span<const TileOperand> ins, std::span<const ScalarParam> params,
              std::span<const TileOperand> outs, Compute compute)
-    : program_(program), ins_(ins), outs_(outs), params_(params), table_(kernels()), compute_(compute),
-      dtype_(dtype_of(compute)), element_(static_cast<int64_t>(size_of(dtype_))),
+    : program_(program),
+      ins_(ins),
+      outs_(outs),
+      params_(params),
+      table_(kernels()),
+      compute_(compute),
+      dtype_(dtype_of(compute)),
+      element_(static_cast<int64_t>(size_of(dtype_))),
       registers_(program.num_inputs + program.num_params + static_cast<int>(program.instrs.size())) {
   PD_INVARIANT(registers_ < kMaxRegisters);
 }
@@ -85,7 +118,11 @@ void Frame::place_inputs(int64_t row_pitch, const bool* constant) {
     } else {
       place_[k] = Place::kSlot;
       where_[k] = static_cast<uint8_t>(slots_++);
-      load_[loads_++] = {convert, row_[k], col_[k], static_cast<uint8_t>(k), static_cast<uint8_t>(k),
+      load_[loads_++] = {convert,
+                         row_[k],
+                         col_[k],
+                         static_cast<uint8_t>(k),
+                         static_cast<uint8_t>(k),
                          static_cast<uint8_t>(size_of(in.dtype))};
     }
   }
@@ -153,7 +190,11 @@ void Frame::place_outputs(int64_t row_pitch) {
     }
     const ConvertKernel convert = table_.store[static_cast<int>(compute_)][static_cast<int>(out.dtype)];
     PD_INVARIANT(convert);
-    store_[stores_++] = {convert, row_[operand], col_[operand], static_cast<uint8_t>(operand), static_cast<uint8_t>(reg),
+    store_[stores_++] = {convert,
+                         row_[operand],
+                         col_[operand],
+                         static_cast<uint8_t>(operand),
+                         static_cast<uint8_t>(reg),
                          static_cast<uint8_t>(size_of(out.dtype))};
   }
   for (const uint8_t reg : program_.outputs) last_use_[reg] = kForever;
@@ -181,8 +222,10 @@ void Frame::assign_slots() {
 
 TileState::TileState(const Frame& frame, char* buffer) : frame_(frame) {
   for (int r = 0; r < frame.registers_; ++r) {
-    if (frame.place_[r] == Frame::Place::kScalar) registers_[r] = const_cast<char*>(frame.scalars_[r]);
-    else if (frame.place_[r] == Frame::Place::kSlot) registers_[r] = buffer + frame.where_[r] * kTileBytes;
+    if (frame.place_[r] == Frame::Place::kScalar)
+      registers_[r] = const_cast<char*>(frame.scalars_[r]);
+    else if (frame.place_[r] == Frame::Place::kSlot)
+      registers_[r] = buffer + frame.where_[r] * kTileBytes;
   }
   for (int k = 0; k < frame.loads_; ++k) loaded_[k] = nullptr;
 }
@@ -192,16 +235,18 @@ void TileState::load(const Access& access, const char* from, int64_t rows, int64
   char* to = registers_[access.reg];
   if (rows == 1) return access.convert(to, 1, from, access.col, cols);
   // Along whichever way is longer; across if the input runs that way.
-  const bool across = (cols < 8 && rows > cols) ||
-                      (access.row != 0 && std::llabs(access.row) < std::llabs(access.col));
+  const bool across = (cols < 8 && rows > cols) || (access.row != 0 && std::llabs(access.row) < std::llabs(access.col));
   if (across && cols >= 8) {  // convert along memory, then turn the block in L1
     alignas(64) char turned[kTileBytes];
-    for (int64_t c = 0; c < cols; ++c) access.convert(turned + c * rows * element, 1, from + c * access.col * size, access.row, rows);
+    for (int64_t c = 0; c < cols; ++c)
+      access.convert(turned + c * rows * element, 1, from + c * access.col * size, access.row, rows);
     transpose(to, cols, turned, rows, rows, cols, element);
   } else if (across) {
-    for (int64_t c = 0; c < cols; ++c) access.convert(to + c * element, cols, from + c * access.col * size, access.row, rows);
+    for (int64_t c = 0; c < cols; ++c)
+      access.convert(to + c * element, cols, from + c * access.col * size, access.row, rows);
   } else {
-    for (int64_t r = 0; r < rows; ++r) access.convert(to + r * cols * element, 1, from + r * access.row * size, access.col, cols);
+    for (int64_t r = 0; r < rows; ++r)
+      access.convert(to + r * cols * element, 1, from + r * access.row * size, access.col, cols);
   }
 }
 
@@ -213,16 +258,19 @@ void TileState::store(const Access& access, char* to, int64_t rows, int64_t cols
   } else if (rows == 1 || (access.col == 1 && access.row == cols)) {
     access.convert(to, access.col, from, 1, rows * cols);
   } else if (cols < 8 && rows > cols) {
-    for (int64_t c = 0; c < cols; ++c) access.convert(to + c * access.col * size, access.row, from + c * element, cols, rows);
+    for (int64_t c = 0; c < cols; ++c)
+      access.convert(to + c * access.col * size, access.row, from + c * element, cols, rows);
   } else {
-    for (int64_t r = 0; r < rows; ++r) access.convert(to + r * access.row * size, access.col, from + r * cols * element, 1, cols);
+    for (int64_t r = 0; r < rows; ++r)
+      access.convert(to + r * access.row * size, access.col, from + r * cols * element, 1, cols);
   }
 }
 
 void TileState::run(char* const* pointers, int64_t rows, int64_t cols) {
   const Frame& f = frame_;
   for (int r = 0; r < f.registers_; ++r) {
-    if (f.place_[r] == Frame::Place::kDirect || f.place_[r] == Frame::Place::kOutput) registers_[r] = pointers[f.where_[r]];
+    if (f.place_[r] == Frame::Place::kDirect || f.place_[r] == Frame::Place::kOutput)
+      registers_[r] = pointers[f.where_[r]];
   }
   const bool same_size = rows == loaded_rows_ && cols == loaded_cols_;
   for (int k = 0; k < f.loads_; ++k) {
@@ -236,7 +284,8 @@ void TileState::run(char* const* pointers, int64_t rows, int64_t cols) {
   loaded_rows_ = rows, loaded_cols_ = cols;
   for (int s = 0; s < f.steps_; ++s) {
     const Step& step = f.step_[s];
-    step.kernel(registers_[step.out], registers_[step.a], registers_[step.b], registers_[step.c], step.scalars, rows * cols);
+    step.kernel(registers_[step.out], registers_[step.a], registers_[step.b], registers_[step.c], step.scalars,
+                rows * cols);
   }
   for (int k = 0; k < f.stores_; ++k) store(f.store_[k], pointers[f.store_[k].operand], rows, cols);
 }

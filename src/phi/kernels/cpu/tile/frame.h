@@ -20,19 +20,29 @@ struct Step {
 // How an operand's tile in memory is converted to or from a register.
 struct Access {
   ConvertKernel convert;
-  int64_t row, col;        // strides, in elements
+  int64_t row, col;  // strides, in elements
   uint8_t operand, reg;
-  uint8_t size;            // bytes of one element in memory
+  uint8_t size;  // bytes of one element in memory
 };
 
 // `value` in the compute type, 16 bytes at most.
 inline void write_number(Compute compute, const ScalarParam& value, void* to) {
   switch (compute) {
-    case Compute::kF32: *static_cast<float*>(to) = static_cast<float>(value.re); return;
-    case Compute::kF64: *static_cast<double*>(to) = value.re; return;
-    case Compute::kI32: *static_cast<int32_t*>(to) = static_cast<int32_t>(value.i); return;
-    case Compute::kI64: *static_cast<int64_t*>(to) = value.i; return;
-    case Compute::kU64: *static_cast<uint64_t*>(to) = static_cast<uint64_t>(value.i); return;
+    case Compute::kF32:
+      *static_cast<float*>(to) = static_cast<float>(value.re);
+      return;
+    case Compute::kF64:
+      *static_cast<double*>(to) = value.re;
+      return;
+    case Compute::kI32:
+      *static_cast<int32_t*>(to) = static_cast<int32_t>(value.i);
+      return;
+    case Compute::kI64:
+      *static_cast<int64_t*>(to) = value.i;
+      return;
+    case Compute::kU64:
+      *static_cast<uint64_t*>(to) = static_cast<uint64_t>(value.i);
+      return;
     case Compute::kC64: {
       const float parts[] = {static_cast<float>(value.re), static_cast<float>(value.im)};
       std::memcpy(to, parts, sizeof parts);
@@ -55,9 +65,9 @@ class Frame {
   // Strides of an operand (inputs, then outputs) across rows and columns of a tile.
   void set_strides(int operand, int64_t row, int64_t col) { row_[operand] = row, col_[operand] = col; }
 
-  // Decides the places of all registers. row_pitch: the row stride at which a tile of several rows is contiguous, -1 if it
-  // never is, 0 if tiles have one row. constant[k]: input k is one element; it is read here, and steps that depend on such
-  // alone run here. Without outputs, result() is where the tile of output 0 is found after TileState::run.
+  // Decides the places of all registers. row_pitch: the row stride at which a tile of several rows is contiguous, -1 if
+  // it never is, 0 if tiles have one row. constant[k]: input k is one element; it is read here, and steps that depend
+  // on such alone run here. Without outputs, result() is where the tile of output 0 is found after TileState::run.
   void bind(int64_t row_pitch, const bool* constant);
 
   int slots() const { return slots_; }

@@ -9,12 +9,18 @@ namespace {
 
 using scalar::Fn;
 
-template <class T> inline constexpr Compute kComputeOf = Compute::kCount;
-template <> inline constexpr Compute kComputeOf<float> = Compute::kF32;
-template <> inline constexpr Compute kComputeOf<double> = Compute::kF64;
-template <> inline constexpr Compute kComputeOf<int32_t> = Compute::kI32;
-template <> inline constexpr Compute kComputeOf<int64_t> = Compute::kI64;
-template <> inline constexpr Compute kComputeOf<uint64_t> = Compute::kU64;
+template <class T>
+inline constexpr Compute kComputeOf = Compute::kCount;
+template <>
+inline constexpr Compute kComputeOf<float> = Compute::kF32;
+template <>
+inline constexpr Compute kComputeOf<double> = Compute::kF64;
+template <>
+inline constexpr Compute kComputeOf<int32_t> = Compute::kI32;
+template <>
+inline constexpr Compute kComputeOf<int64_t> = Compute::kI64;
+template <>
+inline constexpr Compute kComputeOf<uint64_t> = Compute::kU64;
 
 template <class T, class Op>
 void unary(void* out, const void* a, const void*, const void*, unsigned, int64_t n) {
@@ -58,38 +64,52 @@ void ternary(void* out, const void* a, const void* b, const void* c, unsigned sc
   const T *x = static_cast<const T*>(a), *y = static_cast<const T*>(b), *z = static_cast<const T*>(c);
   if (n <= 0) return;
   switch (scalars) {
-    case 0: return ternary_loop<T, false, false, false, Op>(o, x, y, z, n);
-    case 1: return ternary_loop<T, true, false, false, Op>(o, x, y, z, n);
-    case 2: return ternary_loop<T, false, true, false, Op>(o, x, y, z, n);
-    case 3: return ternary_loop<T, true, true, false, Op>(o, x, y, z, n);
-    case 4: return ternary_loop<T, false, false, true, Op>(o, x, y, z, n);
-    case 5: return ternary_loop<T, true, false, true, Op>(o, x, y, z, n);
-    case 6: return ternary_loop<T, false, true, true, Op>(o, x, y, z, n);
-    default: return ternary_loop<T, true, true, true, Op>(o, x, y, z, n);
+    case 0:
+      return ternary_loop<T, false, false, false, Op>(o, x, y, z, n);
+    case 1:
+      return ternary_loop<T, true, false, false, Op>(o, x, y, z, n);
+    case 2:
+      return ternary_loop<T, false, true, false, Op>(o, x, y, z, n);
+    case 3:
+      return ternary_loop<T, true, true, false, Op>(o, x, y, z, n);
+    case 4:
+      return ternary_loop<T, false, false, true, Op>(o, x, y, z, n);
+    case 5:
+      return ternary_loop<T, true, false, true, Op>(o, x, y, z, n);
+    case 6:
+      return ternary_loop<T, false, true, true, Op>(o, x, y, z, n);
+    default:
+      return ternary_loop<T, true, true, true, Op>(o, x, y, z, n);
   }
 }
 
-template <class... Ts> struct Types {};
+template <class... Ts>
+struct Types {};
 using Floats = Types<float, double>;
 using Ints = Types<int32_t, int64_t, uint64_t>;
 using Reals = Types<float, double, int32_t, int64_t, uint64_t>;
 
 inline FnKernel& slot(KernelTable& t, Compute c, Fn f) { return t.fn[static_cast<int>(c)][static_cast<int>(f)]; }
 
-template <class... Ts, class Op> void on_unary(KernelTable& t, Types<Ts...>, Fn f, Op) {
+template <class... Ts, class Op>
+void on_unary(KernelTable& t, Types<Ts...>, Fn f, Op) {
   ((slot(t, kComputeOf<Ts>, f) = &unary<Ts, Op>), ...);
 }
-template <class... Ts, class Op> void on_binary(KernelTable& t, Types<Ts...>, Fn f, Op) {
+template <class... Ts, class Op>
+void on_binary(KernelTable& t, Types<Ts...>, Fn f, Op) {
   ((slot(t, kComputeOf<Ts>, f) = &binary<Ts, Op>), ...);
 }
-template <class... Ts, class Op> void on_ternary(KernelTable& t, Types<Ts...>, Fn f, Op) {
+template <class... Ts, class Op>
+void on_ternary(KernelTable& t, Types<Ts...>, Fn f, Op) {
   ((slot(t, kComputeOf<Ts>, f) = &ternary<Ts, Op>), ...);
 }
-template <auto F, auto D> void on_vector_unary(KernelTable& t, Fn f) {
+template <auto F, auto D>
+void on_vector_unary(KernelTable& t, Fn f) {
   slot(t, Compute::kF32, f) = &vector_unary<float, F>;
   slot(t, Compute::kF64, f) = &vector_unary<double, D>;
 }
-template <auto F, auto D> void on_vector_binary(KernelTable& t, Fn f) {
+template <auto F, auto D>
+void on_vector_binary(KernelTable& t, Fn f) {
   slot(t, Compute::kF32, f) = &vector_binary<float, F>;
   slot(t, Compute::kF64, f) = &vector_binary<double, D>;
 }
@@ -113,11 +133,13 @@ inline float multiply_add(float a, float b, float c) {
 inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
 // NaN wins on either side: a if it is NaN, and b if it is, since comparing with it fails.
-template <class T> inline T larger(T a, T b) {
+template <class T>
+inline T larger(T a, T b) {
   const T r = a > b ? a : b;
   return a != a ? a : r;
 }
-template <class T> inline T smaller(T a, T b) {
+template <class T>
+inline T smaller(T a, T b) {
   const T r = a < b ? a : b;
   return a != a ? a : r;
 }
@@ -155,8 +177,14 @@ void fill_arithmetic(KernelTable& t) {
 void fill_choice(KernelTable& t) {
   on_binary(t, Floats{}, Fn::min, []<class T>(T a, T b) { return smaller(a, b); });
   on_binary(t, Floats{}, Fn::max, []<class T>(T a, T b) { return larger(a, b); });
-  on_binary(t, Floats{}, Fn::fmin, []<class T>(T a, T b) { const T r = b < a ? b : a; return a != a ? b : r; });
-  on_binary(t, Floats{}, Fn::fmax, []<class T>(T a, T b) { const T r = b > a ? b : a; return a != a ? b : r; });
+  on_binary(t, Floats{}, Fn::fmin, []<class T>(T a, T b) {
+    const T r = b < a ? b : a;
+    return a != a ? b : r;
+  });
+  on_binary(t, Floats{}, Fn::fmax, []<class T>(T a, T b) {
+    const T r = b > a ? b : a;
+    return a != a ? b : r;
+  });
   for (Fn f : {Fn::min, Fn::fmin}) on_binary(t, Ints{}, f, []<class T>(T a, T b) { return a < b ? a : b; });
   for (Fn f : {Fn::max, Fn::fmax}) on_binary(t, Ints{}, f, []<class T>(T a, T b) { return a > b ? a : b; });
   on_ternary(t, Reals{}, Fn::where, []<class T>(T c, T a, T b) { return c != 0 ? a : b; });
@@ -252,8 +280,8 @@ void fill_transcendental(KernelTable& t) {
   on_vector_unary<PD_SLEEF_F(expm1, u10), PD_SLEEF_D(expm1, u10)>(t, Fn::expm1);
   on_vector_unary<PD_SLEEF_F(log2, u10), PD_SLEEF_D(log2, u10)>(t, Fn::log2);
   on_vector_unary<PD_SLEEF_F(log10, u10), PD_SLEEF_D(log10, u10)>(t, Fn::log10);
-  on_vector_unary_limited<PD_SLEEF_F(log1p, u10), PD_SLEEF_D(log1p, u10), ::log1pf, static_cast<double (*)(double)>(::log1p), 1e37,
-                          1e300>(t, Fn::log1p);
+  on_vector_unary_limited<PD_SLEEF_F(log1p, u10), PD_SLEEF_D(log1p, u10), ::log1pf,
+                          static_cast<double (*)(double)>(::log1p), 1e37, 1e300>(t, Fn::log1p);
   on_vector_unary<PD_SLEEF_F(cbrt, u10), PD_SLEEF_D(cbrt, u10)>(t, Fn::cbrt);
   on_vector_unary<PD_SLEEF_F(sin, u10), PD_SLEEF_D(sin, u10)>(t, Fn::sin);
   on_vector_unary<PD_SLEEF_F(cos, u10), PD_SLEEF_D(cos, u10)>(t, Fn::cos);
@@ -261,14 +289,14 @@ void fill_transcendental(KernelTable& t) {
   on_vector_unary<PD_SLEEF_F(asin, u10), PD_SLEEF_D(asin, u10)>(t, Fn::asin);
   on_vector_unary<PD_SLEEF_F(acos, u10), PD_SLEEF_D(acos, u10)>(t, Fn::acos);
   on_vector_unary<PD_SLEEF_F(atan, u10), PD_SLEEF_D(atan, u10)>(t, Fn::atan);
-  on_vector_unary_limited<PD_SLEEF_F(sinh, u10), PD_SLEEF_D(sinh, u10), ::sinhf, static_cast<double (*)(double)>(::sinh), 88.0,
-                          709.0>(t, Fn::sinh);
-  on_vector_unary_limited<PD_SLEEF_F(cosh, u10), PD_SLEEF_D(cosh, u10), ::coshf, static_cast<double (*)(double)>(::cosh), 88.0,
-                          709.0>(t, Fn::cosh);
-  on_vector_unary_limited<PD_SLEEF_F(asinh, u10), PD_SLEEF_D(asinh, u10), ::asinhf, static_cast<double (*)(double)>(::asinh), 1e18,
-                          1e150>(t, Fn::asinh);
-  on_vector_unary_limited<PD_SLEEF_F(acosh, u10), PD_SLEEF_D(acosh, u10), ::acoshf, static_cast<double (*)(double)>(::acosh), 1e18,
-                          1e150>(t, Fn::acosh);
+  on_vector_unary_limited<PD_SLEEF_F(sinh, u10), PD_SLEEF_D(sinh, u10), ::sinhf,
+                          static_cast<double (*)(double)>(::sinh), 88.0, 709.0>(t, Fn::sinh);
+  on_vector_unary_limited<PD_SLEEF_F(cosh, u10), PD_SLEEF_D(cosh, u10), ::coshf,
+                          static_cast<double (*)(double)>(::cosh), 88.0, 709.0>(t, Fn::cosh);
+  on_vector_unary_limited<PD_SLEEF_F(asinh, u10), PD_SLEEF_D(asinh, u10), ::asinhf,
+                          static_cast<double (*)(double)>(::asinh), 1e18, 1e150>(t, Fn::asinh);
+  on_vector_unary_limited<PD_SLEEF_F(acosh, u10), PD_SLEEF_D(acosh, u10), ::acoshf,
+                          static_cast<double (*)(double)>(::acosh), 1e18, 1e150>(t, Fn::acosh);
   on_vector_unary<PD_SLEEF_F(atanh, u10), PD_SLEEF_D(atanh, u10)>(t, Fn::atanh);
   on_unary(t, Types<float>{}, Fn::erf, [](float a) { return erf_f32(a); });
   slot(t, Compute::kF64, Fn::erf) = &vector_unary<double, PD_SLEEF_D(erf, u10)>;

@@ -5,24 +5,77 @@
 namespace paddle::tile::detail::PD_ISA {
 namespace {
 
-struct SumOf { template <class T> static T init() { return T(0); } template <class T> T operator()(T a, T b) const { return a + b; } };
-struct ProdOf { template <class T> static T init() { return T(1); } template <class T> T operator()(T a, T b) const { return a * b; } };
-template <class T> inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
-template <class T> inline constexpr T kLowest =
-    kIsFloat<T> ? T(-__builtin_inf()) : T(-1) > T(0) ? T(0) : T(uint64_t(1) << (sizeof(T) * 8 - 1));
-template <class T> inline constexpr T kHighest =
-    kIsFloat<T> ? T(__builtin_inf()) : T(-1) > T(0) ? T(-1) : T((uint64_t(1) << (sizeof(T) * 8 - 1)) - 1);
+struct SumOf {
+  template <class T>
+  static T init() {
+    return T(0);
+  }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct ProdOf {
+  template <class T>
+  static T init() {
+    return T(1);
+  }
+  template <class T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+template <class T>
+inline constexpr bool kIsFloat = std::is_floating_point_v<T>;
+template <class T>
+inline constexpr T kLowest = kIsFloat<T>    ? T(-__builtin_inf())
+                             : T(-1) > T(0) ? T(0)
+                                            : T(uint64_t(1) << (sizeof(T) * 8 - 1));
+template <class T>
+inline constexpr T kHighest = kIsFloat<T>    ? T(__builtin_inf())
+                              : T(-1) > T(0) ? T(-1)
+                                             : T((uint64_t(1) << (sizeof(T) * 8 - 1)) - 1);
 // The accumulator `a` may be NaN and then stays; a NaN `b` fails every comparison and is taken.
 struct MaxOf {
-  template <class T> static T init() { return kLowest<T>; }
-  template <class T> T operator()(T a, T b) const { return larger(a, b); }
+  template <class T>
+  static T init() {
+    return kLowest<T>;
+  }
+  template <class T>
+  T operator()(T a, T b) const {
+    return larger(a, b);
+  }
 };
 struct MinOf {
-  template <class T> static T init() { return kHighest<T>; }
-  template <class T> T operator()(T a, T b) const { return smaller(a, b); }
+  template <class T>
+  static T init() {
+    return kHighest<T>;
+  }
+  template <class T>
+  T operator()(T a, T b) const {
+    return smaller(a, b);
+  }
 };
-struct AnyOf { template <class T> static T init() { return T(0); } template <class T> T operator()(T a, T b) const { return T((a != 0) | (b != 0) ? 1 : 0); } };
-struct AllOf { template <class T> static T init() { return T(1); } template <class T> T operator()(T a, T b) const { return T((a != 0) & (b != 0) ? 1 : 0); } };
+struct AnyOf {
+  template <class T>
+  static T init() {
+    return T(0);
+  }
+  template <class T>
+  T operator()(T a, T b) const {
+    return T((a != 0) | (b != 0) ? 1 : 0);
+  }
+};
+struct AllOf {
+  template <class T>
+  static T init() {
+    return T(1);
+  }
+  template <class T>
+  T operator()(T a, T b) const {
+    return T((a != 0) & (b != 0) ? 1 : 0);
+  }
+};
 
 // Eight vectors of accumulators: a sum of n rounds like one of n / (8 lanes) numbers; blocks above bound it further.
 template <class T, class Op>
@@ -81,7 +134,8 @@ void fill_reductions(KernelTable& t) {
   on_combine<T, AllOf>(t, Combine::kAll);
 }
 
-template <class... Ts> void fill_all_types(KernelTable& t, Types<Ts...>) {
+template <class... Ts>
+void fill_all_types(KernelTable& t, Types<Ts...>) {
   (fill_reductions<Ts>(t), ...);
 }
 

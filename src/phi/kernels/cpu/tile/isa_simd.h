@@ -54,15 +54,19 @@ inline VF broadcast(float x) { return _mm_set1_ps(x); }
 inline VD broadcast(double x) { return _mm_set1_pd(x); }
 #endif
 
-template <class T> inline constexpr int64_t kLanes = sizeof(VF) / sizeof(T);
-template <class T> using VecOf = decltype(broadcast(T{}));
+template <class T>
+inline constexpr int64_t kLanes = sizeof(VF) / sizeof(T);
+template <class T>
+using VecOf = decltype(broadcast(T{}));
 
-template <class T> inline VecOf<T> load_some(const T* p, int64_t n) {
+template <class T>
+inline VecOf<T> load_some(const T* p, int64_t n) {
   alignas(64) T lanes[kLanes<T>] = {};
   std::memcpy(lanes, p, n * sizeof(T));
   return load(lanes);
 }
-template <class T> inline void store_some(T* p, VecOf<T> v, int64_t n) {
+template <class T>
+inline void store_some(T* p, VecOf<T> v, int64_t n) {
   alignas(64) T lanes[kLanes<T>];
   store(lanes, v);
   std::memcpy(p, lanes, n * sizeof(T));

@@ -1,7 +1,7 @@
 // What the compiled instruction sets offer: a loop per scalar function and compute type, conversions, reductions.
 //
-// Only plain types here: the files behind it are compiled with different -march flags, and an inline function that two of
-// them share would be taken by the linker from any of them.
+// Only plain types here: the files behind it are compiled with different -march flags, and an inline function that two
+// of them share would be taken by the linker from any of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,8 @@ inline constexpr size_t kComputes = static_cast<size_t>(Compute::kCount);
 inline constexpr size_t kDTypes = static_cast<size_t>(DType::kCount);
 inline constexpr size_t kFns = static_cast<size_t>(scalar::Fn::kCount);
 
-// out[i] = f(a[i], b[i], c[i]), 0 <= i < n. Bit k of `scalars`: operand k is one value for all i. `out` may be an operand.
+// out[i] = f(a[i], b[i], c[i]), 0 <= i < n. Bit k of `scalars`: operand k is one value for all i. `out` may be an
+// operand.
 using FnKernel = void (*)(void* out, const void* a, const void* b, const void* c, unsigned scalars, int64_t n);
 
 // dst[i * dst_stride] = src[i * src_stride] converted, 0 <= i < n; strides in elements, src_stride 0 repeats.
@@ -49,9 +50,15 @@ FnKernel find_kernel(scalar::Fn fn, Compute compute);
 
 namespace detail {
 void fill_portable(KernelTable& table);  // complex numbers, special functions, checked integer division, odd dtypes
-namespace base { void fill(KernelTable& table); }
-namespace avx2 { void fill(KernelTable& table); }
-namespace avx512 { void fill(KernelTable& table); }
+namespace base {
+void fill(KernelTable& table);
+}
+namespace avx2 {
+void fill(KernelTable& table);
+}
+namespace avx512 {
+void fill(KernelTable& table);
+}
 }  // namespace detail
 
 }  // namespace paddle::tile

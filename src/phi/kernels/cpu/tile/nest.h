@@ -15,11 +15,10 @@ struct Nest {
   int64_t size = 1;  // number of elements
   int64_t shape[kMaxRank];
   int64_t strides[kMaxOperands][kMaxRank];
-
 };
 
-// Dimensions in the order of |stride| of the operand number `lead` (usually the first output), merged where all operands
-// allow it.
+// Dimensions in the order of |stride| of the operand number `lead` (usually the first output), merged where all
+// operands allow it.
 void build_nest(Nest& nest, std::span<const TileOperand> ins, std::span<const TileOperand> outs,
                 std::span<const int64_t> shape, int lead);
 

@@ -14,16 +14,16 @@
 namespace paddle::tile {
 namespace {
 
-constexpr int64_t kBlock = 32;           // edge of a tile where an input runs across the output's order
-constexpr int64_t kLargeStride = 8;      // an inner stride from which walking blocks pays, in elements
-constexpr int64_t kDirectTile = 1 << 14;  // elements a tile when nothing is kept in L1
+constexpr int64_t kBlock = 32;              // edge of a tile where an input runs across the output's order
+constexpr int64_t kLargeStride = 8;         // an inner stride from which walking blocks pays, in elements
+constexpr int64_t kDirectTile = 1 << 14;    // elements a tile when nothing is kept in L1
 constexpr int64_t kParallelWork = 1 << 15;  // elements times work per element that a thread must have
 constexpr int kStackSlots = 16;
 
 // The two dimensions that make up a tile, the size of the tile in them, and the loops around.
 struct Tiling {
-  int row = -1, col = -1;  // dimensions of the nest, -1: none
-  int64_t rows = 1, cols = 1;              // extents of these dimensions
+  int row = -1, col = -1;      // dimensions of the nest, -1: none
+  int64_t rows = 1, cols = 1;  // extents of these dimensions
   int64_t tile_rows = 1, tile_cols = 1;
   int64_t row_tiles = 1, col_tiles = 1, outer = 1;
 
@@ -94,7 +94,8 @@ class Runner {
       const int64_t row = rest % tiling_.row_tiles * tiling_.tile_rows;
       rest /= tiling_.row_tiles;
       locate(pointers, row, col, rest);
-      state.run(pointers, std::min(tiling_.tile_rows, tiling_.rows - row), std::min(tiling_.tile_cols, tiling_.cols - col));
+      state.run(pointers, std::min(tiling_.tile_rows, tiling_.rows - row),
+                std::min(tiling_.tile_cols, tiling_.cols - col));
     }
   }
 
@@ -146,7 +147,8 @@ bool run_small(const scalar::Program& program, std::span<const TileOperand> ins,
                std::span<const TileOperand> outs, std::span<const int64_t> shape, Compute compute) {
   constexpr size_t kMost = 4;
   const size_t instrs = program.instrs.size(), first = ins.size() + params.size();
-  if (instrs == 0 || outs.size() != 1 || first + instrs > kMost || program.outputs[0] != first + instrs - 1) return false;
+  if (instrs == 0 || outs.size() != 1 || first + instrs > kMost || program.outputs[0] != first + instrs - 1)
+    return false;
   int64_t size = 1;
   for (const int64_t n : shape) size *= n;
   const DType dtype = dtype_of(compute);
@@ -192,10 +194,14 @@ bool is_identity(const scalar::Program& program, std::span<const TileOperand> in
 
 ScalarParam::ScalarParam(double value) : re(value) {
   // Beyond int64 there is no right answer for an integer program; the nearest is at least defined.
-  if (std::isnan(value)) i = 0;
-  else if (value >= 0x1p63) i = INT64_MAX;
-  else if (value < -0x1p63) i = INT64_MIN;
-  else i = static_cast<int64_t>(value);
+  if (std::isnan(value))
+    i = 0;
+  else if (value >= 0x1p63)
+    i = INT64_MAX;
+  else if (value < -0x1p63)
+    i = INT64_MIN;
+  else
+    i = static_cast<int64_t>(value);
 }
 
 Compute compute_type(std::span<const DType> dtypes) {
@@ -221,8 +227,9 @@ DType dtype_of(Compute compute) {
   return kTypes[static_cast<size_t>(compute)];
 }
 
-void run_pointwise(const scalar::Program& program, std::span<const TileOperand> ins, std::span<const ScalarParam> params,
-                   std::span<const TileOperand> outs, std::span<const int64_t> shape, Compute compute) {
+void run_pointwise(const scalar::Program& program, std::span<const TileOperand> ins,
+                   std::span<const ScalarParam> params, std::span<const TileOperand> outs,
+                   std::span<const int64_t> shape, Compute compute) {
   PD_INVARIANT(ins.size() == program.num_inputs && params.size() == program.num_params &&
                outs.size() == program.outputs.size());
   if (run_small(program, ins, params, outs, shape, compute)) return;
@@ -234,7 +241,8 @@ void run_pointwise(const scalar::Program& program, std::span<const TileOperand> 
   Frame frame(program, ins, params, outs, compute);
   const Tiling tiling = choose_tiling(nest, frame.tile_elements());
   for (int o = 0; o < nest.operands; ++o) {
-    frame.set_strides(o, tiling.row < 0 ? 0 : nest.strides[o][tiling.row], tiling.col < 0 ? 0 : nest.strides[o][tiling.col]);
+    frame.set_strides(o, tiling.row < 0 ? 0 : nest.strides[o][tiling.row],
+                      tiling.col < 0 ? 0 : nest.strides[o][tiling.col]);
   }
   bool constant[kMaxOperands];
   for (size_t o = 0; o < ins.size(); ++o) {

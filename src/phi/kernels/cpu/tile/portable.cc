@@ -16,7 +16,8 @@ using scalar::Fn;
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 
-template <class T> constexpr Compute compute_of() {
+template <class T>
+constexpr Compute compute_of() {
   if constexpr (std::is_same_v<T, float>) return Compute::kF32;
   if constexpr (std::is_same_v<T, double>) return Compute::kF64;
   if constexpr (std::is_same_v<T, int32_t>) return Compute::kI32;
@@ -32,46 +33,56 @@ void loop(void* out, const void* a, const void* b, const void* c, unsigned scala
   const T *x = static_cast<const T*>(a), *y = static_cast<const T*>(b), *z = static_cast<const T*>(c);
   const int64_t sx = scalars & 1 ? 0 : 1, sy = scalars & 2 ? 0 : 1, sz = scalars & 4 ? 0 : 1;
   for (int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_invocable_v<Op, T>) o[i] = Op{}(x[i * sx]);
-    else if constexpr (std::is_invocable_v<Op, T, T>) o[i] = Op{}(x[i * sx], y[i * sy]);
-    else o[i] = Op{}(x[i * sx], y[i * sy], z[i * sz]);
+    if constexpr (std::is_invocable_v<Op, T>)
+      o[i] = Op{}(x[i * sx]);
+    else if constexpr (std::is_invocable_v<Op, T, T>)
+      o[i] = Op{}(x[i * sx], y[i * sy]);
+    else
+      o[i] = Op{}(x[i * sx], y[i * sy], z[i * sz]);
   }
 }
 
-template <class... Ts> struct Types {};
+template <class... Ts>
+struct Types {};
 using Floats = Types<float, double>;
 using Ints = Types<int32_t, int64_t, uint64_t>;
 using Complexes = Types<c64, c128>;
 
-template <class... Ts, class Op> void on(KernelTable& t, Types<Ts...>, Fn f, Op) {
+template <class... Ts, class Op>
+void on(KernelTable& t, Types<Ts...>, Fn f, Op) {
   ((t.fn[static_cast<int>(compute_of<Ts>())][static_cast<int>(f)] = &loop<Ts, Op>), ...);
 }
 
 // -- integers: division by zero gives 0, the least number over -1 wraps around
 
-template <class T> T divide(T a, T b) {
+template <class T>
+T divide(T a, T b) {
   if (b == 0) return 0;
   if constexpr (std::is_signed_v<T>) {
     if (b == -1) return -a;
   }
   return a / b;
 }
-template <class T> T remainder(T a, T b) {
+template <class T>
+T remainder(T a, T b) {
   if (b == 0) return 0;
   if constexpr (std::is_signed_v<T>) {
     if (b == -1) return 0;
   }
   return a % b;
 }
-template <class T> T floor_divide(T a, T b) {
+template <class T>
+T floor_divide(T a, T b) {
   const T q = divide(a, b), r = remainder(a, b);
   return r != 0 && ((r < 0) != (b < 0)) ? q - 1 : q;
 }
-template <class T> T floor_modulo(T a, T b) {
+template <class T>
+T floor_modulo(T a, T b) {
   const T r = remainder(a, b);
   return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
 }
-template <class T> T power(T base, T exponent) {
+template <class T>
+T power(T base, T exponent) {
   if (exponent < 0) {  // the truncated quotient 1 / base^-exponent
     if (base == 1) return 1;
     return base == T(-1) ? (exponent % 2 ? T(-1) : T(1)) : T(0);
@@ -82,7 +93,10 @@ template <class T> T power(T base, T exponent) {
   }
   return result;
 }
-template <class T> bool in_width(T count) { return count >= 0 && static_cast<uint64_t>(count) < sizeof(T) * 8; }
+template <class T>
+bool in_width(T count) {
+  return count >= 0 && static_cast<uint64_t>(count) < sizeof(T) * 8;
+}
 
 void fill_integers(KernelTable& t) {
   on(t, Ints{}, Fn::div, []<class T>(T a, T b) { return divide(a, b); });
@@ -102,13 +116,15 @@ void fill_integers(KernelTable& t) {
 
 // -- real functions
 
-template <class T> T float_mod(T a, T b) {
+template <class T>
+T float_mod(T a, T b) {
   T m = std::fmod(a, b);
   if (m == 0) return std::copysign(T(0), b);
   return (m < 0) != (b < 0) ? m + b : m;
 }
 // NumPy's: exact where the quotient is a whole number.
-template <class T> T float_floor_divide(T a, T b) {
+template <class T>
+T float_floor_divide(T a, T b) {
   if (b == 0) return a / b;
   T m = std::fmod(a, b), q = (a - m) / b;
   if (m != 0 && (m < 0) != (b < 0)) q -= 1;
@@ -116,10 +132,19 @@ template <class T> T float_floor_divide(T a, T b) {
   const T whole = std::floor(q);
   return q - whole > T(0.5) ? whole + 1 : whole;
 }
-template <class T> T log_gamma(T x) {
+template <class T>
+T log_gamma(T x) {
   int sign;
-  if constexpr (sizeof(T) == 4) return static_cast<T>(lgamma_r(static_cast<double>(x), &sign));
-  else return lgamma_r(x, &sign);
+  if constexpr (sizeof(T) == 4)
+    return static_cast<T>(lgamma_r(static_cast<double>(x), &sign));
+  else
+    return lgamma_r(x, &sign);
+}
+
+// y exp(|x|), in two steps: exp alone overflows before the product does.
+double unscaled(double y, double x) {
+  const double half = std::exp(std::abs(x) / 2);
+  return y * half * half;
 }
 
 void fill_special(KernelTable& t) {
@@ -135,8 +160,8 @@ void fill_special(KernelTable& t) {
   on(t, Floats{}, Fn::erfinv, []<class T>(T a) { return T(erfinv(a)); });
   on(t, Floats{}, Fn::i0e, []<class T>(T a) { return T(bessel_i0e(a)); });
   on(t, Floats{}, Fn::i1e, []<class T>(T a) { return T(bessel_i1e(a)); });
-  on(t, Floats{}, Fn::i0, []<class T>(T a) { return T(bessel_i0e(a) * std::exp(std::abs(double(a)))); });
-  on(t, Floats{}, Fn::i1, []<class T>(T a) { return T(bessel_i1e(a) * std::exp(std::abs(double(a)))); });
+  on(t, Floats{}, Fn::i0, []<class T>(T a) { return T(unscaled(bessel_i0e(a), a)); });
+  on(t, Floats{}, Fn::i1, []<class T>(T a) { return T(unscaled(bessel_i1e(a), a)); });
   for (Fn f : {Fn::conj, Fn::real}) on(t, Floats{}, f, []<class T>(T a) { return a; });
   on(t, Floats{}, Fn::imag, []<class T>(T) { return T(0); });
   on(t, Floats{}, Fn::angle, []<class T>(T a) { return a < 0 ? T(3.14159265358979323846) : a != a ? a : T(0); });
@@ -144,20 +169,29 @@ void fill_special(KernelTable& t) {
 
 // -- complex numbers
 
-template <class T> bool truth(T z) { return z.real() != 0 || z.imag() != 0; }
-template <class T> T as_truth(bool b) { return T(b ? 1 : 0); }
-template <class T> T complex_expm1(T z) {
+template <class T>
+bool truth(T z) {
+  return z.real() != 0 || z.imag() != 0;
+}
+template <class T>
+T as_truth(bool b) {
+  return T(b ? 1 : 0);
+}
+template <class T>
+T complex_expm1(T z) {
   using R = typename T::value_type;
   const R half = std::sin(z.imag() / 2), e = std::exp(z.real());
   return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, e * std::sin(z.imag())};
 }
-template <class T> T complex_log1p(T z) {
+template <class T>
+T complex_log1p(T z) {
   using R = typename T::value_type;
   const R x = z.real(), y = z.imag();
   if (std::abs(x) > R(0.5) || std::abs(y) > R(0.5)) return std::log(T(1) + z);
   return {std::log1p(x * (2 + x) + y * y) / 2, std::atan2(y, 1 + x)};
 }
-template <class T> T complex_pow(T a, T b) {
+template <class T>
+T complex_pow(T a, T b) {
   if (b == T(0)) return T(1);
   if (b == T(2)) return a * a;
   if (a == T(0)) return b.real() > 0 ? T(0) : T(std::numeric_limits<typename T::value_type>::quiet_NaN());
@@ -219,11 +253,15 @@ void fill_complex(KernelTable& t) {
 
 template <class D, class S>
 D convert_any(S s) {
-  if constexpr (std::is_same_v<D, S>) return s;
+  if constexpr (std::is_same_v<D, S>)
+    return s;
   else if constexpr (std::is_same_v<S, c64> || std::is_same_v<S, c128>) {
-    if constexpr (std::is_same_v<D, c64> || std::is_same_v<D, c128>) return D(s);
-    else if constexpr (std::is_same_v<D, boolean>) return boolean{truth(s)};
-    else return convert_value<D>(s.real());
+    if constexpr (std::is_same_v<D, c64> || std::is_same_v<D, c128>)
+      return D(s);
+    else if constexpr (std::is_same_v<D, boolean>)
+      return boolean{truth(s)};
+    else
+      return convert_value<D>(s.real());
   } else if constexpr (std::is_same_v<D, c64> || std::is_same_v<D, c128>) {
     return D(convert_value<typename D::value_type>(s));
   } else {
@@ -273,8 +311,10 @@ void reduce(void* out, const void* a, int64_t n) {
   T parts[8];
   for (T& p : parts) p = T(kProduct ? 1 : 0);
   for (int64_t i = 0; i < n; ++i) {
-    if constexpr (kProduct) parts[i % 8] *= x[i];
-    else parts[i % 8] += x[i];
+    if constexpr (kProduct)
+      parts[i % 8] *= x[i];
+    else
+      parts[i % 8] += x[i];
   }
   T result = parts[0];
   for (int k = 1; k < 8; ++k) result = kProduct ? result * parts[k] : result + parts[k];
@@ -287,8 +327,10 @@ void fold_rows(void* accumulator, const void* a, int64_t stride, int64_t rows, i
   const T* x = static_cast<const T*>(a);
   for (int64_t r = 0; r < rows; ++r, x += stride) {
     for (int64_t j = 0; j < cols; ++j) {
-      if constexpr (kProduct) acc[j] *= x[j];
-      else acc[j] += x[j];
+      if constexpr (kProduct)
+        acc[j] *= x[j];
+      else
+        acc[j] += x[j];
     }
   }
 }

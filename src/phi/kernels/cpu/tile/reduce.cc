@@ -16,30 +16,41 @@
 namespace paddle::tile {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;      // elements that a thread must have
-constexpr int64_t kDirectChunk = 2048;   // of a row that is read in place
-constexpr int64_t kFoldRows = 256;       // rows added into one accumulator before it is folded into the next
-constexpr int64_t kParts = 32;           // pieces of a reduction with few outputs: fixed, so that results are too
+constexpr int64_t kGrain = 1 << 15;     // elements that a thread must have
+constexpr int64_t kDirectChunk = 2048;  // of a row that is read in place
+constexpr int64_t kFoldRows = 256;      // rows added into one accumulator before it is folded into the next
+constexpr int64_t kParts = 32;          // pieces of a reduction with few outputs: fixed, so that results are too
 
 class Reduction {
  public:
   Reduction(Combine combine, const scalar::Program& program, std::span<const TileOperand> ins,
             std::span<const ScalarParam> params, const TileOperand& out, std::span<const int64_t> shape, uint64_t axes,
             Compute compute)
-      : table_(kernels()), combine_(static_cast<int>(combine)), c_(static_cast<int>(compute)), ins_(ins), out_(out),
-        program_(program), frame_(program, ins, params, {}, compute), element_(frame_.element()),
-        wide_(combine == Combine::kSum && compute == Compute::kF32), out_number_(static_cast<int>(ins.size())),
-        out_size_(static_cast<int64_t>(size_of(out.dtype))), store_(table_.store[c_][static_cast<int>(out.dtype)]) {
+      : table_(kernels()),
+        combine_(static_cast<int>(combine)),
+        c_(static_cast<int>(compute)),
+        ins_(ins),
+        out_(out),
+        program_(program),
+        frame_(program, ins, params, {}, compute),
+        element_(frame_.element()),
+        wide_(combine == Combine::kSum && compute == Compute::kF32),
+        out_number_(static_cast<int>(ins.size())),
+        out_size_(static_cast<int64_t>(size_of(out.dtype))),
+        store_(table_.store[c_][static_cast<int>(out.dtype)]) {
     split(shape, axes);
-    if (!table_.reduce[c_][combine_]) fail(ErrorKind::kType, "complex numbers have no order: min and max are not defined");
+    if (!table_.reduce[c_][combine_])
+      fail(ErrorKind::kType, "complex numbers have no order: min and max are not defined");
     set_identity(combine, compute);
   }
 
   void run() {
     if (kept_.size == 0) return;
     if (reduced_.size == 0) return fill_identity();
-    if (rows_are_reduced()) run_rows();
-    else run_columns();
+    if (rows_are_reduced())
+      run_rows();
+    else
+      run_columns();
   }
 
  private:
@@ -56,9 +67,10 @@ class Reduction {
   void bind(const Dims& rows, const Dims& cols, int64_t row_pitch);
   void run_rows();
   void run_columns();
-  void reduce_unit(TileState& state, int64_t output, int64_t first_chunk, int64_t last_chunk, int64_t chunk, int64_t rows,
-                   char* totals) const;
-  void fold_unit(TileState& state, int64_t outer, int64_t col, int64_t cols, int64_t first, int64_t last, char* acc) const;
+  void reduce_unit(TileState& state, int64_t output, int64_t first_chunk, int64_t last_chunk, int64_t chunk,
+                   int64_t rows, char* totals) const;
+  void fold_unit(TileState& state, int64_t outer, int64_t col, int64_t cols, int64_t first, int64_t last,
+                 char* acc) const;
 
   void locate(char** pointers, const Dims& a, int64_t ia, int64_t ja, const Dims& b, int64_t ib, int64_t jb) const {
     for (size_t k = 0; k < ins_.size(); ++k) {
@@ -69,16 +81,22 @@ class Reduction {
   }
   // total = combine(total, value); a total takes 16 bytes and is a double for float32 sums.
   void add(char* total, const void* value) const {
-    if (wide_) *reinterpret_cast<double*>(total) += *static_cast<const float*>(value);
-    else table_.fold_rows[c_][combine_](total, value, 0, 1, 1);
+    if (wide_)
+      *reinterpret_cast<double*>(total) += *static_cast<const float*>(value);
+    else
+      table_.fold_rows[c_][combine_](total, value, 0, 1, 1);
   }
   void add_total(char* total, const char* other) const {
-    if (wide_) *reinterpret_cast<double*>(total) += *reinterpret_cast<const double*>(other);
-    else table_.fold_rows[c_][combine_](total, other, 0, 1, 1);
+    if (wide_)
+      *reinterpret_cast<double*>(total) += *reinterpret_cast<const double*>(other);
+    else
+      table_.fold_rows[c_][combine_](total, other, 0, 1, 1);
   }
   void clear(char* total) const {
-    if (wide_) *reinterpret_cast<double*>(total) = 0;
-    else std::memcpy(total, identity_, 16);
+    if (wide_)
+      *reinterpret_cast<double*>(total) = 0;
+    else
+      std::memcpy(total, identity_, 16);
   }
   void finish(int64_t output, char* total) const {
     if (wide_) *reinterpret_cast<float*>(total) = static_cast<float>(*reinterpret_cast<double*>(total));
@@ -118,9 +136,14 @@ void Reduction::split(std::span<const int64_t> shape, uint64_t axes) {
 void Reduction::set_identity(Combine combine, Compute compute) {
   std::memset(identity_, 0, sizeof identity_);
   switch (combine) {
-    case Combine::kSum: case Combine::kAny: return write_number(compute, ScalarParam(0), identity_);
-    case Combine::kProd: case Combine::kAll: return write_number(compute, ScalarParam(1), identity_);
-    default: break;
+    case Combine::kSum:
+    case Combine::kAny:
+      return write_number(compute, ScalarParam(0), identity_);
+    case Combine::kProd:
+    case Combine::kAll:
+      return write_number(compute, ScalarParam(1), identity_);
+    default:
+      break;
   }
   const bool largest = combine == Combine::kMax;
   switch (compute) {
@@ -129,8 +152,10 @@ void Reduction::set_identity(Combine combine, Compute compute) {
       std::memcpy(identity_, &v, sizeof v);
       return;
     }
-    case Compute::kI64: return write_number(compute, ScalarParam(largest ? INT64_MIN : INT64_MAX), identity_);
-    case Compute::kU64: return write_number(compute, ScalarParam(int64_t{largest ? 0 : -1}), identity_);
+    case Compute::kI64:
+      return write_number(compute, ScalarParam(largest ? INT64_MIN : INT64_MAX), identity_);
+    case Compute::kU64:
+      return write_number(compute, ScalarParam(int64_t{largest ? 0 : -1}), identity_);
     default: {
       const double infinity = std::numeric_limits<double>::infinity();
       return write_number(compute, ScalarParam(largest ? -infinity : infinity), identity_);
@@ -142,7 +167,8 @@ void Reduction::fill_identity() {
   if (combine_ == static_cast<int>(Combine::kMin) || combine_ == static_cast<int>(Combine::kMax)) {
     fail(ErrorKind::kValue, "min and max of no elements are not defined: a reduced dimension has size 0");
   }
-  for (int64_t k = 0; k < kept_.outer(); ++k) store_(out_at(k, 0), kept_.inner_stride(out_number_), identity_, 0, kept_.inner());
+  for (int64_t k = 0; k < kept_.outer(); ++k)
+    store_(out_at(k, 0), kept_.inner_stride(out_number_), identity_, 0, kept_.inner());
 }
 
 void Reduction::bind(const Dims& rows, const Dims& cols, int64_t row_pitch) {
@@ -177,7 +203,8 @@ void Reduction::reduce_unit(TileState& state, int64_t output, int64_t first, int
     const char* values = static_cast<const char*>(state.value(program_.outputs[0], scalar));
     if (scalar) {  // the same number throughout
       alignas(64) char repeated[kTileBytes];
-      table_.load[c_][static_cast<int>(dtype_of(static_cast<Compute>(c_)))](repeated, 1, values, 0, std::min(cols, kTileBytes / element_));
+      table_.load[c_][static_cast<int>(dtype_of(static_cast<Compute>(c_)))](repeated, 1, values, 0,
+                                                                            std::min(cols, kTileBytes / element_));
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t done = 0; done < cols; done += kTileBytes / element_) {
           reduce(partial, repeated, std::min(cols - done, kTileBytes / element_));
@@ -224,8 +251,10 @@ void Reduction::run_rows() {
       for (int64_t r = 0; r < count; ++r) clear(totals + 16 * r);
       reduce_unit(state, start, chunks * part / parts, chunks * (part + 1) / parts, chunk, count, totals);
       for (int64_t r = 0; r < count; ++r) {
-        if (parts == 1) finish(start + r, totals + 16 * r);
-        else std::memcpy(&partials[((start + r) * parts + part) * 16], totals + 16 * r, 16);
+        if (parts == 1)
+          finish(start + r, totals + 16 * r);
+        else
+          std::memcpy(&partials[((start + r) * parts + part) * 16], totals + 16 * r, 16);
       }
     }
   };
@@ -309,27 +338,30 @@ void Reduction::run_columns() {
   const bool whole = tile_cols == width;
   bind(reduced_, kept_, in_place ? 0 : whole ? width : -1);
 
-  const int64_t col_tiles = (width + tile_cols - 1) / tile_cols, blocks = kept_.outer() * col_tiles, rows = reduced_.size;
-  const int64_t parts = blocks * 2 < kParts ? std::clamp<int64_t>(rows / 64, 1, kParts / std::min<int64_t>(blocks, kParts)) : 1;
+  const int64_t col_tiles = (width + tile_cols - 1) / tile_cols, blocks = kept_.outer() * col_tiles,
+                rows = reduced_.size;
+  const int64_t parts =
+      blocks * 2 < kParts ? std::clamp<int64_t>(rows / 64, 1, kParts / std::min<int64_t>(blocks, kParts)) : 1;
   std::vector<char> partials(parts > 1 ? blocks * parts * kTileBytes : 0);
   const auto finish_block = [&](int64_t block, const char* acc) {
     const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
     store_(out_at(block / col_tiles, col), kept_.inner_stride(out_number_), acc, 1, cols);
   };
   const int64_t unit = tile_cols * rows / parts * frame_.work();
-  parallel_for(0, blocks * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(unit, 1)), [&](int64_t first, int64_t last) {
-    alignas(64) char stack[16 * kTileBytes];
-    alignas(64) char acc[kTileBytes];
-    std::unique_ptr<char[]> heap(frame_.slots() > 16 ? new char[frame_.slots() * kTileBytes] : nullptr);
-    TileState state(frame_, heap ? heap.get() : stack);
-    for (int64_t u = first; u < last; ++u) {
-      const int64_t block = u / parts, part = u % parts;
-      const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
-      char* target = parts > 1 ? &partials[u * kTileBytes] : acc;
-      fold_unit(state, block / col_tiles, col, cols, rows * part / parts, rows * (part + 1) / parts, target);
-      if (parts == 1) finish_block(block, acc);
-    }
-  });
+  parallel_for(
+      0, blocks * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(unit, 1)), [&](int64_t first, int64_t last) {
+        alignas(64) char stack[16 * kTileBytes];
+        alignas(64) char acc[kTileBytes];
+        std::unique_ptr<char[]> heap(frame_.slots() > 16 ? new char[frame_.slots() * kTileBytes] : nullptr);
+        TileState state(frame_, heap ? heap.get() : stack);
+        for (int64_t u = first; u < last; ++u) {
+          const int64_t block = u / parts, part = u % parts;
+          const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
+          char* target = parts > 1 ? &partials[u * kTileBytes] : acc;
+          fold_unit(state, block / col_tiles, col, cols, rows * part / parts, rows * (part + 1) / parts, target);
+          if (parts == 1) finish_block(block, acc);
+        }
+      });
   for (int64_t block = 0; parts > 1 && block < blocks; ++block) {
     const int64_t cols = std::min(tile_cols, width - block % col_tiles * tile_cols);
     char* acc = &partials[block * parts * kTileBytes];
@@ -359,13 +391,14 @@ bool reduce_all_small(Combine combine, const TileOperand& in, const TileOperand&
 }  // namespace
 
 void run_reduce(Combine combine, const scalar::Program* pre, std::span<const TileOperand> ins,
-                std::span<const ScalarParam> params, const TileOperand& out, std::span<const int64_t> shape, uint64_t axes,
-                Compute compute) {
+                std::span<const ScalarParam> params, const TileOperand& out, std::span<const int64_t> shape,
+                uint64_t axes, Compute compute) {
   static constexpr uint8_t kOutputs[] = {0};
   static constexpr scalar::Program kIdentity{"x", {}, 1, 0, kOutputs};
   const scalar::Program& program = pre ? *pre : kIdentity;
   PD_INVARIANT(ins.size() == program.num_inputs && params.size() == program.num_params && program.outputs.size() == 1);
-  PD_INVARIANT(!ins.empty() && ins.size() < static_cast<size_t>(kMaxOperands) && shape.size() <= static_cast<size_t>(kMaxRank));
+  PD_INVARIANT(!ins.empty() && ins.size() < static_cast<size_t>(kMaxOperands) &&
+               shape.size() <= static_cast<size_t>(kMaxRank));
   if (!pre && reduce_all_small(combine, ins[0], out, shape, axes, compute)) return;
   Reduction(combine, program, ins, params, out, shape, axes, compute).run();
 }

@@ -17,28 +17,53 @@ constexpr int64_t kChunk = 512;  // elements of a line, or columns, handled toge
 constexpr int64_t kGrain = 1 << 14;
 
 // Each: combine(total, next), and whether the result is `next` (for indices).
-struct Sum { template <class T> static T combine(T a, T b) { return a + b; } };
-struct Prod { template <class T> static T combine(T a, T b) { return a * b; } };
-struct Max { template <class T> static bool takes(T a, T b) { return a == a && !(b < a); } };  // a NaN total stays
-struct Min { template <class T> static bool takes(T a, T b) { return a == a && !(b > a); } };
+struct Sum {
+  template <class T>
+  static T combine(T a, T b) {
+    return a + b;
+  }
+};
+struct Prod {
+  template <class T>
+  static T combine(T a, T b) {
+    return a * b;
+  }
+};
+struct Max {
+  template <class T>
+  static bool takes(T a, T b) {
+    return a == a && !(b < a);
+  }
+};  // a NaN total stays
+struct Min {
+  template <class T>
+  static bool takes(T a, T b) {
+    return a == a && !(b > a);
+  }
+};
 struct LogSumExp {
-  template <class T> static T combine(T a, T b) {
+  template <class T>
+  static T combine(T a, T b) {
     const T high = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
     if (std::isinf(high) && high == low) return high;
     return high + std::log1p(std::exp(low - high));
   }
 };
-template <class Op> inline constexpr bool kTakes = std::is_same_v<Op, Max> || std::is_same_v<Op, Min>;
+template <class Op>
+inline constexpr bool kTakes = std::is_same_v<Op, Max> || std::is_same_v<Op, Min>;
 
 template <class T, class Op>
 class Scanner {
  public:
   Scanner(Compute compute, const TileOperand& in, const TileOperand& out, const TileOperand* indices,
           std::span<const int64_t> shape, int axis, bool reverse)
-      : operands_{in, out, indices ? *indices : out}, with_indices_(indices != nullptr), reverse_(reverse),
+      : operands_{in, out, indices ? *indices : out},
+        with_indices_(indices != nullptr),
+        reverse_(reverse),
         load_(kernels().load[static_cast<int>(compute)][static_cast<int>(in.dtype)]),
         store_(kernels().store[static_cast<int>(compute)][static_cast<int>(out.dtype)]),
-        store_index_(indices ? kernels().store[static_cast<int>(Compute::kI64)][static_cast<int>(indices->dtype)] : nullptr) {
+        store_index_(indices ? kernels().store[static_cast<int>(Compute::kI64)][static_cast<int>(indices->dtype)]
+                             : nullptr) {
     Dims line;
     // All three have an element per element: the "output" of the split is only a copy of the input.
     int64_t dense[kMaxRank], step = 1;
@@ -68,12 +93,13 @@ class Scanner {
       return;
     }
     const int64_t width = std::min(kept_.inner(), kChunk), blocks = (kept_.inner() + width - 1) / width;
-    parallel_for(0, kept_.outer() * blocks, std::max<int64_t>(1, kGrain / (length_ * width)), [&](int64_t first, int64_t last) {
-      for (int64_t k = first; k < last; ++k) {
-        const int64_t col = k % blocks * width;
-        run_columns(k / blocks, col, std::min(width, kept_.inner() - col));
-      }
-    });
+    parallel_for(0, kept_.outer() * blocks, std::max<int64_t>(1, kGrain / (length_ * width)),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t k = first; k < last; ++k) {
+                     const int64_t col = k % blocks * width;
+                     run_columns(k / blocks, col, std::min(width, kept_.inner() - col));
+                   }
+                 });
   }
 
  private:
@@ -137,10 +163,14 @@ Compute accumulator(Scan scan, DType dtype) {
   const Compute own = compute_type({dtype});
   if (scan == Scan::kMax || scan == Scan::kMin) return own;
   switch (own) {
-    case Compute::kF32: return Compute::kF64;
-    case Compute::kI32: return scan == Scan::kLogSumExp ? Compute::kF64 : Compute::kI64;
-    case Compute::kC64: return Compute::kC128;
-    default: return own;
+    case Compute::kF32:
+      return Compute::kF64;
+    case Compute::kI32:
+      return scan == Scan::kLogSumExp ? Compute::kF64 : Compute::kI64;
+    case Compute::kC64:
+      return Compute::kC128;
+    default:
+      return own;
   }
 }
 
@@ -161,8 +191,10 @@ void run_scan(Scan scan, const TileOperand& in, const TileOperand& out, const Ti
     case Scan::kProd:
       if (compute == Compute::kC128) return go(TypeTag<std::complex<double>>{}, Prod{});
       return with_real_type(compute, "cumprod", [&](auto type) { go(type, Prod{}); });
-    case Scan::kMax: return with_real_type(compute, "cummax", [&](auto type) { go(type, Max{}); });
-    case Scan::kMin: return with_real_type(compute, "cummin", [&](auto type) { go(type, Min{}); });
+    case Scan::kMax:
+      return with_real_type(compute, "cummax", [&](auto type) { go(type, Max{}); });
+    case Scan::kMin:
+      return with_real_type(compute, "cummin", [&](auto type) { go(type, Min{}); });
     case Scan::kLogSumExp:
       if (compute == Compute::kF64) return go(TypeTag<double>{}, LogSumExp{});
       fail(ErrorKind::kType, "[logcumsumexp] expected a floating-point tensor, got {}", name_of(in.dtype));

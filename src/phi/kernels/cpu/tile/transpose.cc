@@ -80,16 +80,22 @@ template void transpose(uint32_t*, int64_t, const uint32_t*, int64_t, int64_t, i
 template void transpose(uint64_t*, int64_t, const uint64_t*, int64_t, int64_t, int64_t);
 template void transpose(Wide*, int64_t, const Wide*, int64_t, int64_t, int64_t);
 
-void transpose(void* dst, int64_t dst_pitch, const void* src, int64_t src_pitch, int64_t rows, int64_t cols, int64_t size) {
+void transpose(void* dst, int64_t dst_pitch, const void* src, int64_t src_pitch, int64_t rows, int64_t cols,
+               int64_t size) {
   const auto go = [&]<class T>(T) {
     transpose(static_cast<T*>(dst), dst_pitch, static_cast<const T*>(src), src_pitch, rows, cols);
   };
   switch (size) {
-    case 1: return go(uint8_t{});
-    case 2: return go(uint16_t{});
-    case 4: return go(uint32_t{});
-    case 8: return go(uint64_t{});
-    default: return go(Wide{});
+    case 1:
+      return go(uint8_t{});
+    case 2:
+      return go(uint16_t{});
+    case 4:
+      return go(uint32_t{});
+    case 8:
+      return go(uint64_t{});
+    default:
+      return go(Wide{});
   }
 }
 
