@@ -21,6 +21,7 @@ void Builder::after(Operation* op) {
 
 void Builder::place(Operation* op) {
   if (block_) block_->insert(before_, op);
+  if (listener_) listener_->created(op);
 }
 
 Operation* Builder::create(const OpDef& def, std::span<const Value> operands, AttrMap attrs,

@@ -5,6 +5,15 @@
 
 namespace paddle::pir {
 
+// Told of every operation that a builder inserts.
+class BuildListener {
+ public:
+  virtual void created(Operation* op) = 0;
+
+ protected:
+  ~BuildListener() = default;
+};
+
 class Builder {
  public:
   Builder() = default;  // no insertion point: create() makes detached operations
@@ -20,6 +29,7 @@ class Builder {
 
   Location loc() const { return loc_; }
   void set_loc(Location loc) { loc_ = loc; }
+  void set_listener(BuildListener* listener) { listener_ = listener; }
 
   // Result types given. The verifier has the last word on them.
   Operation* create(const OpDef& def, std::span<const Value> operands, AttrMap attrs, std::span<const Type> results,
@@ -60,6 +70,7 @@ class Builder {
   Block* block_ = nullptr;
   Operation* before_ = nullptr;
   Location loc_;
+  BuildListener* listener_ = nullptr;
 };
 
 // For the life of the scope the builder has another location; insertion points likewise.

@@ -1,6 +1,7 @@
 #include "pir/op_args.h"
 
 #include <charconv>
+#include <cstring>
 #include <deque>
 
 #include "base/error.h"
@@ -228,6 +229,25 @@ Attribute value_of_combine(const Operation& op) {
   return Attribute::ints(view(items));
 }
 
+// Integers of a small constant: shapes, axes, indices.
+Attribute value_of_constant(const Attribute& value) {
+  if (value.kind() != AttrKind::kDense) return {};
+  const DenseData& d = value.as_dense();
+  if (d.shape.size() > 1 || d.bytes.size() > 256 || (d.dtype != DType::kInt32 && d.dtype != DType::kInt64)) return {};
+  Shape items;
+  for (size_t at = 0; at < d.bytes.size(); at += size_of(d.dtype)) {
+    int32_t narrow = 0;
+    int64_t wide = 0;
+    if (d.dtype == DType::kInt32)
+      std::memcpy(&narrow, d.bytes.data() + at, sizeof narrow), wide = narrow;
+    else
+      std::memcpy(&wide, d.bytes.data() + at, sizeof wide);
+    items.push_back(wide);
+  }
+  if (d.shape.empty()) return Attribute::scalar(Attribute::i64(items[0].value()));
+  return Attribute::ints(view(items));
+}
+
 }  // namespace
 
 Attribute known_value(Value v) {
@@ -235,6 +255,7 @@ Attribute known_value(Value v) {
   const Operation& op = *v.defining_op();
   if (op.is("pd_op.full")) return value_of_full(op);
   if (op.is("builtin.combine")) return value_of_combine(op);
+  if (op.is("builtin.constant")) return value_of_constant(op.attr("value"));
   if (op.is("pd_op.full_int_array")) {
     Attribute a = op.attr("value");
     if (a.kind() != AttrKind::kArray && a.kind() != AttrKind::kIntArray) return {};

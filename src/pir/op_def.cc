@@ -1,5 +1,7 @@
 #include "pir/op_def.h"
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -143,6 +145,7 @@ OpDef Registry::def_of(const OpInfo& info, const std::string& name) {
   d.dialect = "pd_op";
   d.info = &info;
   d.traits = info.traits;
+  if (name.ends_with('_') && !info.name.ends_with('_')) d.traits |= kInplaceForm;
   d.infer = &infer_record_types;
   std::vector<uint8_t> order(info.pir_order.begin(), info.pir_order.end());
   if (order.empty())
@@ -188,11 +191,28 @@ void attach_interface(std::string_view op_name, InterfaceId id, const void* tabl
   Registry::get().attach(const_cast<OpDef&>(op_def(op_name)), id, table);
 }
 
+namespace {
+std::atomic<const OpInfo* (*)(std::string_view)> find_record = nullptr;
+std::atomic<std::span<const OpInfo> (*)()> all_records = nullptr;
+
+OpDef* find_or_add(std::string_view name) {
+  if (OpDef* d = Registry::get().find(name)) return d;
+  auto find = find_record.load();
+  const OpInfo* info = find && name.starts_with("pd_op.") ? find(name.substr(6)) : nullptr;
+  return info ? Registry::get().add_record(*info, std::string(name)) : nullptr;
+}
+}  // namespace
+
+void set_record_source(const OpInfo* (*find)(std::string_view), std::span<const OpInfo> (*all)()) {
+  find_record = find;
+  all_records = all;
+}
+
 const OpDef* find_op_def(std::string_view name) {
-  if (const OpDef* d = Registry::get().find(name)) return d;
+  if (const OpDef* d = find_or_add(name)) return d;
   // "pd_op.relu_" is the in-place spelling of "pd_op.relu"; it has the same record.
   if (!name.ends_with('_') || !name.starts_with("pd_op.")) return nullptr;
-  const OpDef* base = Registry::get().find(name.substr(0, name.size() - 1));
+  const OpDef* base = find_or_add(name.substr(0, name.size() - 1));
   return base && base->info ? Registry::get().add_record(*base->info, std::string(name)) : nullptr;
 }
 
@@ -214,6 +234,13 @@ const OpDef& op_def(const OpInfo& info) {
   return *Registry::get().add_record(info, name);
 }
 
-std::vector<std::string> registered_ops() { return Registry::get().names(); }
+std::vector<std::string> registered_ops() {
+  std::vector<std::string> names = Registry::get().names();
+  if (auto all = all_records.load())
+    for (const OpInfo& info : all()) names.push_back("pd_op." + std::string(info.name));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
 
 }  // namespace paddle::pir

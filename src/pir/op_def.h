@@ -26,8 +26,14 @@ enum PirTraits : uint64_t {
   kGraphInput = 1ull << 42,      // brings a value into the program: parameter, data, feed
   kGraphOutput = 1ull << 43,     // takes a value out: set_parameter, shadow_output, fetch
   kConstantLike = 1ull << 44,    // its result is known from its attributes alone
-  kUnpure = kSideEffect | kRandom | kCollective | kTerminator | kGraphOutput | kInplaceOnly,  // not removed, not merged
+  kInplaceForm = 1ull << 45,     // spelled `op_`: overwrites an operand (programs that were saved after in-place passes)
 };
+
+// What an operation does beyond computing its results: it isn't removed though unused.
+constexpr uint64_t kKeep = uint64_t{kSideEffect} | kCollective | kInplaceOnly | uint64_t{kTerminator} | kGraphInput |
+                           kGraphOutput | kInplaceForm;
+// Two equal ones aren't merged: each random operator draws its own numbers.
+constexpr uint64_t kDistinct = kKeep | uint64_t{kRandom};
 
 struct OperandDef {
   std::string name;
@@ -100,6 +106,10 @@ template <class I>
 void attach(std::string_view op_name, const I* table) {
   attach_interface(op_name, &I::id, table);
 }
+
+// Where "pd_op" operations that aren't registered yet are looked up (name without dialect) and what names there are. The
+// layer that has the records installs it, so that only what is used gets a table.
+void set_record_source(const OpInfo* (*find)(std::string_view), std::span<const OpInfo> (*all)());
 
 const OpDef* find_op_def(std::string_view name);  // null if unknown
 const OpDef& op_def(std::string_view name);       // NotImplementedError naming the operation, and a near name if there is one

@@ -1,0 +1,81 @@
+// The passes of this folder, by name; and the records, as the source of pd_op's tables.
+#include "base/error.h"
+#include "passes/passes.h"
+
+namespace paddle::passes {
+
+using pir::Operation;
+using pir::PassContext;
+using pir::PassOptions;
+
+namespace {
+
+void only(std::string_view pass, const PassOptions& options, std::initializer_list<std::string_view> known) {
+  for (auto& [name, value] : options) {
+    bool ok = false;
+    for (std::string_view k : known) ok |= k == name;
+    check(ok, ErrorKind::kValue, "pass \"{}\" has no option \"{}\"", pass, name);
+  }
+}
+
+size_t number(const PassOptions& options, const std::string& name, size_t otherwise) {
+  auto it = options.find(name);
+  if (it == options.end()) return otherwise;
+  char* end = nullptr;
+  unsigned long long v = std::strtoull(it->second.c_str(), &end, 10);
+  check(!it->second.empty() && *end == '\0', ErrorKind::kValue, "option \"{}\": expected a number, got \"{}\"", name,
+        it->second);
+  return v;
+}
+
+bool boolean(const PassOptions& options, const std::string& name, bool otherwise) {
+  auto it = options.find(name);
+  if (it == options.end()) return otherwise;
+  check(it->second == "true" || it->second == "false", ErrorKind::kValue,
+        "option \"{}\": expected true or false, got \"{}\"", name, it->second);
+  return it->second == "true";
+}
+
+template <class F>
+void simple(const char* name, const char* doc, const char* what, F f) {
+  pir::register_pass(name, doc, [name, what, f](const PassOptions& options) {
+    only(name, options, {});
+    return pir::make_pass(name, [what, f](Operation& root, PassContext& context) {
+      size_t n = f(root);
+      context.count(what, static_cast<int64_t>(n));
+      return n > 0;
+    });
+  });
+}
+
+}  // namespace
+
+void register_passes() {
+  simple("dead_code", "removes operations whose results nobody uses", "removed", remove_dead_code);
+  simple("common_subexpression", "merges equal operations on equal operands", "merged", merge_common_subexpressions);
+  simple("canonicalise", "rewrites that keep values bit for bit", "rewritten", canonicalise);
+  pir::register_pass("constant_folding", "computes operations on constants; options: parameters, max_bytes",
+                     [](const PassOptions& options) {
+                       only("constant_folding", options, {"parameters", "max_bytes"});
+                       FoldOptions fold;
+                       fold.parameters = boolean(options, "parameters", false);
+                       fold.max_bytes = number(options, "max_bytes", fold.max_bytes);
+                       return pir::make_pass("constant_folding", [fold](Operation&, PassContext& context) {
+                         size_t n = fold_constants(context.program(), evaluate_eagerly, fold);
+                         context.count("folded", static_cast<int64_t>(n));
+                         return n > 0;
+                       });
+                     });
+}
+
+namespace {
+
+[[maybe_unused]] const bool loaded = [] {
+  register_passes();
+  pir::set_record_source(find_op, all_ops);
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace paddle::passes

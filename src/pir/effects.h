@@ -1,0 +1,11 @@
+// What passes may do with an operation, from its traits and those of what its regions hold.
+#pragma once
+#include "pir/operation.h"
+
+namespace paddle::pir {
+
+bool is_removable(const Operation& op);  // if nothing uses its results
+bool is_mergeable(const Operation& op);  // an equal operation before it may stand for it
+inline bool is_dead(const Operation& op) { return op.results_unused() && is_removable(op); }
+
+}  // namespace paddle::pir
