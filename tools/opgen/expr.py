@@ -14,12 +14,16 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from . import scalar
+from .expr_graph import ExprError, Graph, Instr, Prog
+from .expr_text import emit_cpp, numpy_source, source
+
+__all__ = [
+    "ExprError", "Instr", "Prog", "derivative", "emit_cpp", "numpy_source", "parse", "source", "vjp",
+]  # fmt: skip
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "True": 1.0, "False": 0.0}
@@ -35,171 +39,8 @@ _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: 
 _UNARY = {ast.USub: "neg", ast.Not: "logical_not", ast.Invert: "bitwise_not"}
 
 
-class ExprError(Exception):
-    """An expression is wrong. `column` counts from 0 in `text`; the message points at the place."""
-
-    def __init__(self, text: str, column: int, message: str):
-        super().__init__(f"{message}\n    {text}\n    {' ' * column}^ column {column + 1}")
-        self.text, self.column = text, column
-
-
-@dataclass(frozen=True)
-class Instr:
-    """One step: register numbers of its operands; imm is the value of `constant`."""
-
-    fn: str
-    args: tuple[int, ...] = ()
-    imm: float = 0.0
-
-
-@dataclass(frozen=True)
-class Prog:
-    """SSA code. Registers: the inputs, then the params, then one per instruction; `outputs` are registers."""
-
-    text: str
-    inputs: tuple[str, ...]
-    params: tuple[str, ...]
-    instrs: tuple[Instr, ...]
-    outputs: tuple[int, ...]
-
-    @property
-    def first(self) -> int:
-        """The register of the first instruction."""
-        return len(self.inputs) + len(self.params)
-
-
-class _Graph:
-    """Values shared by structure (hash consing). A value's number is its index in `nodes`."""
-
-    def __init__(self, functions: dict[str, scalar.Fn], simplify: bool):
-        self.functions, self.simplify = functions, simplify
-        self.nodes: list[tuple] = []
-        self.index: dict[tuple, int] = {}
-
-    def _intern(self, *node) -> int:
-        key = node if node[0] != "constant" else ("constant", repr(node[1]))  # repr tells -0.0 from 0.0; nan is nan
-        if key not in self.index:
-            self.index[key] = len(self.nodes)
-            self.nodes.append(node)
-        return self.index[key]
-
-    def input(self, name: str) -> int:
-        return self._intern("input", name)
-
-    def param(self, name: str) -> int:
-        return self._intern("param", name)
-
-    def const(self, value: float) -> int:
-        return self._intern("constant", float(value))
-
-    def value(self, node: int) -> float | None:
-        """The number, if node is a constant."""
-        kind = self.nodes[node]
-        return kind[1] if kind[0] == "constant" else None
-
-    def call(self, fn: str, *args: int) -> int:
-        constant = self._fold(fn, args)
-        if constant is not None:
-            return self.const(constant)
-        if self.simplify:
-            simple = self._simplify(fn, args)
-            if simple is not None:
-                return simple
-        return self._intern(fn, *args)
-
-    def _fold(self, fn: str, args: Sequence[int]) -> float | None:
-        values = [self.value(a) for a in args]
-        if not args or None in values:
-            return None
-        match fn, values:
-            case "neg", [a]:
-                return -a
-            case "add", [a, b]:
-                return a + b
-            case "sub", [a, b]:
-                return a - b
-            case "mul", [a, b]:
-                return a * b
-            case "square", [a]:
-                return a * a
-            # An integer program truncates: only exact quotients may be folded.
-            case "div", [a, b] if b != 0 and math.isfinite(a) and (a % b == 0 or not (a.is_integer() and b.is_integer())):
-                return a / b
-            case "sqrt", [a] if a >= 0:
-                return math.sqrt(a)
-            case "log", [a] if a > 0:
-                return math.log(a)
-        return None
-
-    def _simplify(self, fn: str, args: Sequence[int]) -> int | None:
-        """Identities that hold where all is finite: for derivatives only, never for what the user wrote."""
-        values = [self.value(a) for a in args]
-        match fn, values:
-            case ("add", [0, _]) | ("mul", [1, _]):
-                return args[1]
-            case ("add", [_, 0]) | ("sub", [_, 0]) | ("mul", [_, 1]) | ("div", [_, 1]) | ("pow", [_, 1]):
-                return args[0]
-            case ("mul", [0, _]) | ("mul", [_, 0]) | ("div", [0, _]):
-                return self.const(0)
-            case ("mul", [-1, _]) | ("sub", [0, _]):
-                return self.call("neg", args[1])
-            case ("mul", [_, -1]) | ("div", [_, -1]):
-                return self.call("neg", args[0])
-            case "pow", [_, 0]:
-                return self.const(1)
-            case "pow", [_, 2]:
-                return self.call("square", args[0])
-            case "pow", [_, 0.5]:
-                return self.call("sqrt", args[0])
-            case "where", [c, _, _] if c is not None:
-                return args[1] if c else args[2]
-            case "where", _ if args[1] == args[2]:
-                return args[1]
-            case "eq" | "ne", [a, b] if a is not None and b is not None:
-                return self.const((a == b) == (fn == "eq"))
-        return self._simplify_nested(fn, args)
-
-    def _simplify_nested(self, fn: str, args: Sequence[int]) -> int | None:
-        inner = [self.nodes[a] for a in args]
-        if fn in ("neg", "conj") and inner[0][0] == fn:
-            return inner[0][1]
-        if fn == "add" and inner[1][0] == "neg":
-            return self.call("sub", args[0], inner[1][1])
-        if fn == "sub" and inner[1][0] == "neg":
-            return self.call("add", args[0], inner[1][1])
-        if fn == "add" and inner[0][0] == inner[1][0] == "where" and inner[0][1] == inner[1][1]:
-            (_, test, a, b), (_, _, c, d) = inner  # where(t, a, 0) + where(t, 0, d) picks one of them
-            if self.value(b) == 0 and self.value(c) == 0:
-                return self.call("where", test, a, d)
-            if self.value(a) == 0 and self.value(d) == 0:
-                return self.call("where", test, c, b)
-        if fn == "div" and inner[0][0] == "where" and 0.0 in (self.value(inner[0][2]), self.value(inner[0][3])):
-            return self._into_where(fn, inner[0], args[1])
-        if fn != "mul":
-            return None
-        for this, other in ((0, 1), (1, 0)):
-            head, *rest = inner[this]
-            if head == "neg":  # -a * b: the sign goes outwards, where a later sum absorbs it
-                return self.call("neg", self.call("mul", args[other], rest[0]))
-            if head in self.functions and self.functions[head].boolean:  # no 0 * inf where a branch is not taken
-                return self.call("where", args[this], args[other], self.const(0))
-            if head == "where" and {self.value(rest[1]), self.value(rest[2])} == {0.0, 1.0}:
-                picked = [args[other] if self.value(r) else r for r in rest[1:]]
-                return self.call("where", rest[0], *picked)
-            if head == "where" and 0.0 in (self.value(rest[1]), self.value(rest[2])):
-                return self._into_where(fn, inner[this], args[other])
-            if head == "div" and self.value(rest[0]) == 1:
-                return self.call("div", args[other], rest[1])
-        return None
-
-    def _into_where(self, fn: str, where: tuple, operand: int) -> int:
-        """where(t, g, 0) · f as where(t, g · f, 0): zero stays zero where f is infinite in the branch not taken."""
-        branches = [r if self.value(r) == 0 else self.call(fn, r, operand) for r in where[2:]]
-        return self.call("where", where[1], *branches)
-
-
 class _Parser:
-    def __init__(self, text: str, names: dict[str, int], graph: _Graph):
+    def __init__(self, text: str, names: dict[str, int], graph: Graph):
         self.text, self.names, self.graph = text, names, graph
 
     def error(self, node: ast.AST, message: str) -> ExprError:
@@ -278,7 +119,7 @@ class _Parser:
         return self.graph.call(name, *args)
 
 
-def _linearise(graph: _Graph, roots: Sequence[int], inputs: Sequence[str], params: Sequence[str], text: str | None) -> Prog:
+def _linearise(graph: Graph, roots: Sequence[int], inputs: Sequence[str], params: Sequence[str], text: str | None) -> Prog:
     """The program that computes roots; operands come before their users, and each value only once."""
     register = {graph.index[("input", n)]: i for i, n in enumerate(inputs) if ("input", n) in graph.index}
     register |= {graph.index[("param", n)]: len(inputs) + i for i, n in enumerate(params) if ("param", n) in graph.index}
@@ -318,12 +159,12 @@ def parse(
     names = [*inputs, *params]
     if len(set(names)) != len(names):
         raise ExprError(text, 0, f"a name occurs twice among {names}")
-    graph = _Graph(functions or scalar.load(_ROOT), simplify=False)
+    graph = Graph(functions or scalar.load(_ROOT), simplify=False)
     bound = {n: graph.input(n) for n in inputs} | {n: graph.param(n) for n in params}
     return _linearise(graph, _Parser(text, bound, graph).parse(), inputs, params, text)
 
 
-def _import(graph: _Graph, prog: Prog, replaced: dict[int, int] | None = None) -> list[int]:
+def _import(graph: Graph, prog: Prog, replaced: dict[int, int] | None = None) -> list[int]:
     """The values of prog's registers in graph; `replaced` maps registers to values to use instead."""
     values = [graph.input(n) for n in prog.inputs] + [graph.param(n) for n in prog.params]
     for number, instr in enumerate(prog.instrs, prog.first):
@@ -336,7 +177,7 @@ def _import(graph: _Graph, prog: Prog, replaced: dict[int, int] | None = None) -
     return values
 
 
-def _backward(graph: _Graph, prog: Prog, wrt: int, values: list[int], seeds: dict[int, int], conjugate: bool) -> int:
+def _backward(graph: Graph, prog: Prog, wrt: int, values: list[int], seeds: dict[int, int], conjugate: bool) -> int:
     """The adjoint of register wrt, given adjoints of outputs (reverse mode over the straight-line code)."""
     depends = {wrt}
     for number, instr in enumerate(prog.instrs, prog.first):
@@ -368,7 +209,7 @@ def _position(prog: Prog, wrt: int | str) -> int:
 
 def derivative(prog: Prog, wrt: int | str, output: int = 0) -> Prog:
     """d outputs[output] / d wrt (a name, or the index of an input), over the same inputs and params."""
-    graph = _Graph(scalar.load(_ROOT), simplify=True)
+    graph = Graph(scalar.load(_ROOT), simplify=True)
     values = _import(graph, prog)
     result = _backward(graph, prog, _position(prog, wrt), values, {prog.outputs[output]: graph.const(1)}, False)
     return _linearise(graph, [result], prog.inputs, prog.params, None)
@@ -390,7 +231,7 @@ def vjp(
     complex numbers. The result's inputs are those it reads: saved ones in the order of prog.inputs, then of outputs,
     then gradients. Raises ExprError if it needs an input that isn't saved.
     """
-    graph = _Graph(scalar.load(_ROOT), simplify=True)
+    graph = Graph(scalar.load(_ROOT), simplify=True)
     grads = list(grads or (f"{name}_grad" for name in outputs))
     saved = {
         register: graph.input(name)
@@ -411,7 +252,7 @@ def vjp(
     return _linearise(graph, [result], read, [p for p in prog.params if ("param", p) in used], None)
 
 
-def _reached(graph: _Graph, root: int) -> set[tuple]:
+def _reached(graph: Graph, root: int) -> set[tuple]:
     seen: set[int] = set()
     stack = [root]
     while stack:
@@ -422,93 +263,3 @@ def _reached(graph: _Graph, root: int) -> set[tuple]:
             if fn not in ("input", "param", "constant"):
                 stack.extend(args)
     return {graph.nodes[n] for n in seen}
-
-
-_SYMBOL = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "floor_div": "//", "mod": "%", "eq": "==", "ne": "!=", "lt": "<",
-    "le": "<=", "gt": ">", "ge": ">=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "shift_left": "<<",
-    "shift_right": ">>",
-}  # fmt: skip
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return "nan"
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 and str(value) != "-0.0" else repr(value)
-
-
-def source(prog: Prog) -> str:
-    """The program as an expression that `parse` reads. Shared values are written out at each use."""
-    text: list[str] = [*prog.inputs, *prog.params]
-    for instr in prog.instrs:
-        args = [text[a] for a in instr.args]
-        if instr.fn == "constant":
-            text.append(_number(instr.imm))
-        elif instr.fn == "neg":
-            text.append(f"(-{args[0]})")
-        elif instr.fn in _SYMBOL:
-            text.append(f"({args[0]} {_SYMBOL[instr.fn]} {args[1]})")
-        else:
-            text.append(f"{instr.fn}({', '.join(_bare(a) for a in args)})")
-    return ", ".join(_bare(text[r]) for r in prog.outputs)
-
-
-def _bare(text: str) -> str:
-    """text without parentheses around the whole."""
-    if not text.startswith("("):
-        return text
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return text[1:-1] if position == len(text) - 1 else text
-    return text
-
-
-def numpy_source(prog: Prog, name: str = "reference") -> str:
-    """A Python function over NumPy arrays, in need of `np` (NumPy) and `sp` (scipy.special)."""
-    functions = scalar.load(_ROOT)
-    registers = [*prog.inputs, *prog.params]
-    lines = [f"def {name}({', '.join(registers)}):"]
-    for number, instr in enumerate(prog.instrs, prog.first):
-        registers.append(f"t{number}")
-        operands = dict(zip("abc", (registers[a] for a in instr.args), strict=False)) | {"imm": _py(instr.imm)}
-        body = re.sub(r"(?<![\w.'])(a|b|c|imm)(?!\w|')", lambda m, o=operands: o[m[1]], functions[instr.fn].numpy)
-        lines.append(f"    t{number} = {body}")
-    lines.append(f"    return {', '.join(registers[r] for r in prog.outputs)}")
-    return "\n".join(lines) + "\n"
-
-
-def _py(value: float) -> str:
-    return f"np.{value}".replace("np.-inf", "-np.inf") if not math.isfinite(value) else _number(value)
-
-
-def _cpp(value: float) -> str:
-    if math.isnan(value):
-        return '__builtin_nan("")'
-    if math.isinf(value):
-        return "__builtin_inf()" if value > 0 else "-__builtin_inf()"
-    return repr(value)
-
-
-def emit_cpp(prog: Prog, name: str) -> str:
-    """Constants `<name>_instrs`, `<name>_outputs` and the scalar::Program `<name>`, for a file that includes base/scalar.h."""
-    text = prog.text.replace("\\", "\\\\").replace('"', '\\"')
-    rows = []
-    for instr in prog.instrs:
-        a, b, c = (*instr.args, 0, 0, 0)[:3]
-        imm = f", {_cpp(instr.imm)}" if instr.fn == "constant" else ""
-        rows.append(f"    {{::paddle::scalar::Fn::{instr.fn}, {a}, {b}, {c}{imm}}},\n")
-    outputs = ", ".join(map(str, prog.outputs))
-    code = f"inline constexpr uint8_t {name}_outputs[] = {{{outputs}}};\n"
-    instrs = "{}"
-    if rows:
-        code += f"inline constexpr ::paddle::scalar::Instr {name}_instrs[] = {{\n{''.join(rows)}}};\n"
-        instrs = f"{name}_instrs"
-    code += (
-        f'inline constexpr ::paddle::scalar::Program {name}{{"{text}", {instrs}, {len(prog.inputs)}, '
-        f"{len(prog.params)}, {name}_outputs}};\n"
-    )
-    return code
