@@ -16,9 +16,6 @@ class ParamAttr:
         trainable (bool): whether gradients reach it.
         do_model_average (bool): whether model averaging takes it in.
         need_clip (bool): whether gradient clipping takes it in.
-
-    Raises:
-        TypeError: an argument has the wrong type.
     """
 
     def __init__(
@@ -31,16 +28,6 @@ class ParamAttr:
         do_model_average=True,
         need_clip=True,
     ):
-        _check("name", name, (str, type(None)))
-        _check("learning_rate", learning_rate, (float, int))
-        _check("trainable", trainable, bool)
-        _check("do_model_average", do_model_average, bool)
-        _check("need_clip", need_clip, bool)
-        from ..nn.initializer.initializer import Initializer
-        from ..regularizer import WeightDecayRegularizer
-
-        _check("initializer", initializer, (Initializer, type(None)))
-        _check("regularizer", regularizer, (WeightDecayRegularizer, type(None)))
         self.name = name if name else None
         self.initializer = initializer
         self.learning_rate = learning_rate
@@ -125,8 +112,3 @@ class WeightNormParamAttr(ParamAttr):
     ):
         super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip)
         self.dim = dim
-
-
-def _check(name, value, kinds):
-    if not isinstance(value, kinds):
-        raise TypeError(f"[ParamAttr] {name} has type {type(value).__name__}, which is not accepted")

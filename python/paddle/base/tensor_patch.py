@@ -173,9 +173,11 @@ def _dlpack_device(self):
 METHODS = {
     "register_hook": register_hook, "set_value": set_value, "__repr__": _repr, "__str__": _repr, "__format__": _format,
     "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce_ex, "to": to, "cpu": cpu, "cuda": cuda, "clone": clone,
-    "pin_memory": itself, "value": itself, "get_tensor": itself, "contiguous": itself, "_grad_ivar": lambda self: self.grad,
+    "pin_memory": itself, "value": itself, "get_tensor": itself, "contiguous": itself,
+    "_grad_ivar": lambda self: self.grad,
     "apply_": apply_, "apply": apply, "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device,
-    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim, "numel": lambda self: core.to_tensor(self.size),
+    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim,
+    "numel": lambda self: core.to_tensor(self.size),
     "nbytes": property(lambda self: self.size * self.itemsize),
 }  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 
 from ..base import core
 
@@ -13,6 +12,8 @@ def _known(name, verb):
     names = core.flag_names()
     if name in names:
         return name
+    import difflib
+
     nearest = difflib.get_close_matches(str(name), names, 1, 0.0)
     hint = f" Did you mean {nearest[0]}?" if nearest else ""
     raise ValueError(f"Flag {name} cannot {verb} its value through this function: there is no such flag.{hint}")

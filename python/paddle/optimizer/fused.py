@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import is_
+from operator import attrgetter, is_
 
 from ..regularizer import L2Decay
 from .optimizer import Optimizer
@@ -19,8 +19,15 @@ class Bucket:
         self.states = ()
 
 
+_regularizer = attrgetter("regularizer")
+
+
 class _Plan:
-    """Buckets for one list of parameters, with what they were derived from so that a change is noticed."""
+    """Buckets for one list of parameters, with what they were derived from so that a change is noticed.
+
+    The check runs at every step, so it is made of C-level loops; dtypes are looked at where a bucket begins and ends (the
+    operator itself refuses a bucket of mixed dtypes).
+    """
 
     __slots__ = ("params", "attrs", "scales", "regularizers", "dtypes", "options", "buckets")
 
@@ -28,10 +35,17 @@ class _Plan:
         self.params = list(params)
         self.attrs = [getattr(p, "optimize_attr", None) or {"learning_rate": 1.0} for p in params]
         self.scales = [a["learning_rate"] for a in self.attrs]
-        self.regularizers = [getattr(p, "regularizer", None) for p in params]
-        self.dtypes = [p.dtype for p in params]
+        # Plain tensors have no such attribute; parameters always do.
+        all_have_it = all(hasattr(p, "regularizer") for p in params)
+        self.regularizers = list(map(_regularizer, params)) if all_have_it else None
         self.options = options
         self.buckets = []
+        self.dtypes = []
+
+    def close(self, buckets) -> None:
+        """Takes the buckets that were made."""
+        self.buckets = buckets
+        self.dtypes = [(p, p.dtype) for b in buckets for p in (b.params[0], b.params[-1])]
 
     def fits(self, params, options) -> bool:
         return (
@@ -39,8 +53,8 @@ class _Plan:
             and options == self.options
             and all(map(is_, params, self.params))
             and [a["learning_rate"] for a in self.attrs] == self.scales
-            and all(map(is_, [getattr(p, "regularizer", None) for p in params], self.regularizers))
-            and [p.dtype for p in params] == self.dtypes
+            and (self.regularizers is None or all(map(is_, map(_regularizer, params), self.regularizers)))
+            and all(p.dtype is dtype or p.dtype == dtype for p, dtype in self.dtypes)
         )
 
 
@@ -92,7 +106,7 @@ class FusedOptimizer(Optimizer):
             bucket.states = tuple([None if column[0] is None else list(column) for column in zip(*rows)])
             if len(buckets) == 1:
                 bucket.index = None
-        plan.buckets = list(buckets.values())
+        plan.close(list(buckets.values()))
         return plan
 
     def _append_optimize(self, params, grads, options, index) -> None:
