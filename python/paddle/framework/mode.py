@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import sys
 
 from ..base import core
 
@@ -25,9 +27,15 @@ def on_mode_change(listener) -> None:
 
 
 def enable_static() -> None:
-    """From here on operators are recorded into the default program."""
-    if not _static_mode:
-        from ..static import _capture  # noqa: F401 - registers itself
+    """From here on operators are recorded into the default program.
+
+    Raises:
+        NotImplementedError: nothing here records them; use ``paddle.jit.to_static``.
+    """
+    if not _listeners:
+        importlib.import_module("..static", __package__)  # whoever records programs registers on import
+    if not _listeners:
+        raise NotImplementedError("[enable_static] static mode is not available: use paddle.jit.to_static")
     _switch(True)
 
 
@@ -39,8 +47,9 @@ def disable_static(place=None) -> None:
 
 
 def _tracing() -> bool:
-    probe = getattr(core._core, "is_tracing", None)
-    return bool(probe is not None and probe())
+    """Whether a function is being captured on this thread; nobody can be capturing while paddle.jit isn't loaded."""
+    state = sys.modules.get(__package__.rsplit(".", 1)[0] + ".jit._state")
+    return state is not None and state.state.recorder is not None
 
 
 def in_dynamic_mode() -> bool:
