@@ -56,6 +56,8 @@ Shape dims_of(std::string_view op, const Ints& v);
 Sizes numbers_of(std::string_view op, const Ints& v, std::string_view name = "axis");
 int64_t number_of(std::string_view op, const Scalar& v, std::string_view name = "axis");
 Shape broadcast_shapes(std::string_view op, std::span<const Dim> a, std::span<const Dim> b);
+// May the sizes be taken to be equal? Sizes that nothing is known about are trusted.
+inline bool agree(Dim a, Dim b) { return a == b || !has_hint(a) || !has_hint(b) || paddle::equal(a, b); }
 // ValueError "[op] expected <what> of size a, got b" unless the sizes are equal.
 void check_size(std::string_view op, std::string_view what, Dim expected, Dim got);
 void check_rank(std::string_view op, std::string_view name, const Tensor& t, int64_t low, int64_t high = -1);

@@ -32,12 +32,12 @@ void reshape::shape(const Args& a, TensorMeta& out) {
   const Dim total = paddle::numel(from);
   bool fits;
   if (rest < 0) {
-    fits = paddle::equal(known, total);
+    fits = infer::agree(known, total);
   } else if (known == Dim(0)) {
     fits = total == Dim(0);
     to[rest] = 0;
   } else {
-    fits = paddle::equal(paddle::mod(total, known), 0);
+    fits = infer::agree(paddle::mod(total, known), 0);
     if (fits) to[rest] = paddle::floor_div(total, known);
   }
   check(fits, ErrorKind::kValue, "[reshape] expected a shape for {} elements (x is {}), got {}", total.str(),
@@ -132,7 +132,7 @@ void expand::shape(const Args& a, TensorMeta& out) {
     }
     check(to[i].is_symbolic() || to[i].value() >= 0, ErrorKind::kValue, "[expand] expected sizes >= -1, got {}",
           to_string(to));
-    check(have == Dim(1) || paddle::equal(have, to[i]), ErrorKind::kValue,
+    check(have == Dim(1) || infer::agree(have, to[i]), ErrorKind::kValue,
           "[expand] expected a shape that x {} broadcasts to, got {}", to_string(from), to_string(to));
   }
   out.shape = to;
@@ -213,9 +213,11 @@ void as_strided::shape(const Args& a, TensorMeta& out) {
     empty |= a.shape[i] == 0;
     (a.stride[i] < 0 ? low : high) += (a.shape[i] - 1) * a.stride[i];
   }
-  if (!empty && a.x.is_dense()) {
-    const int64_t first = a.x->offset;
-    const int64_t n = static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype()));
+  // A traced tensor is taken to be contiguous.
+  const bool dense = a.x.is_dense();
+  if (!empty && (dense || is_static(a.x.shape()))) {
+    const int64_t first = dense ? a.x->offset : 0;
+    const int64_t n = dense ? static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype())) : a.x.numel();
     check(first + low >= 0 && first + high < n, ErrorKind::kValue,
           "[as_strided] expected a view inside the {} elements of x's storage, got elements {} to {}", n, first + low,
           first + high);
@@ -317,7 +319,7 @@ void concat::shape(const Args& a, TensorMeta& out) {
   out.shape = a.x[0].shape();
   for (const Tensor& t : a.x.subspan(1)) {
     bool fits = t.rank() == rank;
-    for (int64_t i = 0; fits && i < rank; ++i) fits = i == axis || paddle::equal(t.shape()[i], out.shape[i]);
+    for (int64_t i = 0; fits && i < rank; ++i) fits = i == axis || infer::agree(t.shape()[i], out.shape[i]);
     check(fits, ErrorKind::kValue, "[concat] expected shapes that agree except along axis {}, got {} and {}", axis,
           to_string(a.x[0].shape()), to_string(t.shape()));
     out.shape[axis] = out.shape[axis] + t.shape()[axis];
@@ -342,7 +344,7 @@ void stack::shape(const Args& a, TensorMeta& out) {
   const int64_t axis = infer::axis_of("stack", a.axis, static_cast<int64_t>(first.size()) + 1);
   for (const Tensor& t : a.x) {
     bool same = t.shape().size() == first.size();
-    for (size_t i = 0; same && i < first.size(); ++i) same = paddle::equal(t.shape()[i], first[i]);
+    for (size_t i = 0; same && i < first.size(); ++i) same = infer::agree(t.shape()[i], first[i]);
     check(same, ErrorKind::kValue, "[stack] expected tensors of one shape, got {} and {}", to_string(first),
           to_string(t.shape()));
     check(t.dtype() == a.x[0].dtype(), ErrorKind::kValue, "[stack] expected tensors of one dtype, got {} and {}",
@@ -380,7 +382,7 @@ void split::shape(const Args& a, std::vector<TensorMeta>& out) {
     }
   }
   const Dim have = a.x.dim(axis);
-  check(rest >= 0 ? !paddle::less(have, sum) : paddle::equal(have, sum), ErrorKind::kValue,
+  check(rest >= 0 ? !paddle::less(have, sum) : infer::agree(have, sum), ErrorKind::kValue,
         "[split] expected sections that sum to {}, the size of x along axis {}, got {}", have.str(), axis,
         to_string(sizes));
   if (rest >= 0) sizes[rest] = have - sum;

@@ -89,7 +89,7 @@ void gather::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("gather", "x", a.x, 1, 64);
   infer::check_rank("gather", "index", a.index, 0, 2);
   if (a.index.rank() == 2)
-    check(paddle::equal(a.index.dim(1), 1), ErrorKind::kValue, "[gather] expected a 2-d index of shape [n, 1], got {}",
+    check(infer::agree(a.index.dim(1), 1), ErrorKind::kValue, "[gather] expected a 2-d index of shape [n, 1], got {}",
           to_string(a.index.shape()));
   out.shape = a.x.shape();
   if (a.index.rank() == 0) {
@@ -214,7 +214,7 @@ void scatter::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("scatter", "x", a.x, 1, 64);
   infer::check_rank("scatter", "index", a.index, 0, 2);
   if (a.index.rank() == 2)
-    check(paddle::equal(a.index.dim(1), 1), ErrorKind::kValue, "[scatter] expected a 2-d index of shape [n, 1], got {}",
+    check(infer::agree(a.index.dim(1), 1), ErrorKind::kValue, "[scatter] expected a 2-d index of shape [n, 1], got {}",
           to_string(a.index.shape()));
   Shape expected = a.x.shape();
   if (a.index.rank() == 0) {
@@ -223,7 +223,7 @@ void scatter::shape(const Args& a, TensorMeta& out) {
     expected[0] = a.index.dim(0);
   }
   bool fits = a.updates.shape().size() == expected.size();
-  for (size_t i = 0; fits && i < expected.size(); ++i) fits = paddle::equal(a.updates.shape()[i], expected[i]);
+  for (size_t i = 0; fits && i < expected.size(); ++i) fits = infer::agree(a.updates.shape()[i], expected[i]);
   check(fits, ErrorKind::kValue, "[scatter] expected updates of shape {}, got {}", to_string(expected),
         to_string(a.updates.shape()));
   out.shape = a.x.shape();
@@ -243,7 +243,7 @@ void scatter_nd_add::shape(const Args& a, TensorMeta& out) {
   expected.pop_back();
   for (int64_t i = depth; i < a.x.rank(); ++i) expected.push_back(a.x.shape()[i]);
   bool fits = a.updates.shape().size() == expected.size();
-  for (size_t i = 0; fits && i < expected.size(); ++i) fits = paddle::equal(a.updates.shape()[i], expected[i]);
+  for (size_t i = 0; fits && i < expected.size(); ++i) fits = infer::agree(a.updates.shape()[i], expected[i]);
   check(fits, ErrorKind::kValue, "[scatter_nd_add] expected updates of shape {}, got {}", to_string(expected),
         to_string(a.updates.shape()));
   out.shape = a.x.shape();

@@ -13,7 +13,7 @@ void add_n::shape(const Args& a, TensorMeta& out) {
   out.shape = a.inputs[0].shape();
   for (const Tensor& t : a.inputs) {
     bool same = t.rank() == a.inputs[0].rank();
-    for (size_t i = 0; same && i < out.shape.size(); ++i) same = paddle::equal(out.shape[i], t.shape()[i]);
+    for (size_t i = 0; same && i < out.shape.size(); ++i) same = infer::agree(out.shape[i], t.shape()[i]);
     check(same, ErrorKind::kValue, "[add_n] expected tensors of one shape, got {} and {}", to_string(out.shape),
           to_string(t.shape()));
   }

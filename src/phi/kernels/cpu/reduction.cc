@@ -6,6 +6,20 @@
 #include "phi/kernels/registry.h"
 
 namespace paddle::kernels {
+namespace {
+
+tile::Combine combiner(Combine c) {
+  switch (c) {
+    case Combine::kProd: return tile::Combine::kProd;
+    case Combine::kMax: return tile::Combine::kMax;
+    case Combine::kMin: return tile::Combine::kMin;
+    case Combine::kAny: return tile::Combine::kAny;
+    case Combine::kAll: return tile::Combine::kAll;
+    default: return tile::Combine::kSum;
+  }
+}
+
+}  // namespace
 
 void cpu_reduction(OpCall& c) {
   const Tensor& x = c.tensor(0);
@@ -23,7 +37,7 @@ void cpu_reduction(OpCall& c) {
   }
   tile::TileOperand target{out.data(), out.dtype(), strides.data()};
   tile::Compute compute = tile::compute_type({x.dtype(), out.dtype() == DType::kBool ? x.dtype() : out.dtype()});
-  tile::run_reduce(c.op.combine, c.op.expr, {&source, 1}, {}, target, static_sizes(x.shape()), axes, compute);
+  tile::run_reduce(combiner(c.op.combine), c.op.expr, {&source, 1}, {}, target, static_sizes(x.shape()), axes, compute);
 }
 
 uint64_t reduced_axes(const OpCall& c, int64_t rank) {

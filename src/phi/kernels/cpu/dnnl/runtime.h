@@ -1,0 +1,84 @@
+// What the oneDNN kernels share: engine, stream, tensors as memory, and a cache of primitives. Making a primitive costs tens of
+// microseconds, running it one: the cache is what makes small calls cheap.
+#pragma once
+#include <dnnl.hpp>
+
+#include <cstring>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "tensor/tensor.h"
+
+namespace paddle::kernels::onednn {
+
+const dnnl::engine& engine();
+dnnl::stream& stream();  // of this thread
+
+// Undefined data type if oneDNN has none for it.
+dnnl::memory::data_type data_type(DType t);
+bool supported(DType t);
+
+dnnl::memory::dims dims_of(const Tensor& t);
+dnnl::memory::desc plain_desc(const Tensor& t);  // with the tensor's own strides
+inline dnnl::memory memory_of(const dnnl::memory::desc& d, const void* data) {
+  return dnnl::memory(d, engine(), const_cast<void*>(data));
+}
+
+// A key made of the bytes of what decides about a primitive.
+class Key {
+ public:
+  explicit Key(char kind) { text_.push_back(kind); }
+  Key& add(int64_t v) {
+    text_.append(reinterpret_cast<const char*>(&v), sizeof v);
+    return *this;
+  }
+  Key& add(std::span<const int64_t> v) {
+    add(static_cast<int64_t>(v.size()));
+    for (int64_t x : v) add(x);
+    return *this;
+  }
+  Key& add(const Tensor& t) {
+    add(static_cast<int64_t>(t.dtype()));
+    for (Dim d : t.shape()) add(d.value());
+    for (int64_t s : t.strides()) add(s);
+    return add(-7);
+  }
+  const std::string& str() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Least recently used entries go first; per thread, so that no lock is taken on the way to a kernel.
+template <class T>
+class Cache {
+ public:
+  template <class Make>
+  T& get(const Key& key, Make&& make) {
+    auto it = index_.find(key.str());
+    if (it != index_.end()) {
+      if (it->second != items_.begin()) items_.splice(items_.begin(), items_, it->second);
+      return items_.front().second;
+    }
+    items_.emplace_front(key.str(), make());
+    index_[key.str()] = items_.begin();
+    if (items_.size() > kMax) {
+      index_.erase(items_.back().first);
+      items_.pop_back();
+    }
+    return items_.front().second;
+  }
+
+ private:
+  static constexpr size_t kMax = 512;
+  std::list<std::pair<std::string, T>> items_;
+  std::unordered_map<std::string, typename std::list<std::pair<std::string, T>>::iterator> index_;
+};
+
+void reorder_into(const dnnl::memory& from, const dnnl::memory& to);
+// `from` in the layout that the primitive wants; itself if it has it already. `scratch` keeps the copy alive.
+dnnl::memory reordered(const dnnl::memory& from, const dnnl::memory::desc& wanted, Ref<Storage>& scratch);
+
+}  // namespace paddle::kernels::onednn
