@@ -22,7 +22,9 @@ def _jit_sizes(shape):
     sizes = [int(s) for s in shape]
     for s in sizes:
         if s < 0:
-            raise ValueError(f"Each dimension of shape for Parameter must be greater than 0, but received {list(shape)}")
+            raise ValueError(
+                f"Each dimension of shape for Parameter must be greater than 0, but received {list(shape)}"
+            )
     return sizes
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from . import functional, initializer, utils  # noqa: F401
+from . import attention, functional, init, initializer, utils  # noqa: F401  # noqa: F401
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from .decode import BeamSearchDecoder, dynamic_decode
-from . import attention, init  # noqa: F401
 from .layer import loss  # noqa: F401
 from .layer.activation import (
     CELU,
     ELU,
     GELU,
     GLU,
+    SELU,
     Hardshrink,
     Hardsigmoid,
     Hardswish,
@@ -22,12 +22,11 @@ from .layer.activation import (
     Maxout,
     Mish,
     PReLU,
-    RReLU,
     ReLU,
     ReLU6,
-    SELU,
-    SiLU,
+    RReLU,
     Sigmoid,
+    SiLU,
     Silu,
     Softmax,
     Softmax2D,
@@ -83,16 +82,16 @@ from .layer.loss import (
     AdaptiveLogSoftmaxWithLoss,
     BCELoss,
     BCEWithLogitsLoss,
-    CTCLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
-    HSigmoidLoss,
     HingeEmbeddingLoss,
+    HSigmoidLoss,
     KLDivLoss,
     L1Loss,
-    MSELoss,
     MarginRankingLoss,
+    MSELoss,
     MultiLabelMarginLoss,
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
@@ -179,12 +178,12 @@ from .layer.pooling_adaptive import (
     FractionalMaxPool3D,
 )
 from .layer.rnn import (
-    BiRNN,
     GRU,
-    GRUCell,
     LSTM,
-    LSTMCell,
     RNN,
+    BiRNN,
+    GRUCell,
+    LSTMCell,
     RNNCellBase,
     SimpleRNN,
     SimpleRNNCell,

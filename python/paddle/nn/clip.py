@@ -86,9 +86,7 @@ class ClipGradByNorm(ClipGradBase):
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
 
     def _clip(self, params_grads):
-        return [
-            (p, clip_by_norm(g, self.clip_norm) if _wanted(p, g) else g) for p, g in params_grads if g is not None
-        ]
+        return [(p, clip_by_norm(g, self.clip_norm) if _wanted(p, g) else g) for p, g in params_grads if g is not None]
 
 
 class ClipGradByGlobalNorm(ClipGradBase):

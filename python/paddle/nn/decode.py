@@ -195,7 +195,5 @@ def dynamic_decode(
     except NotImplementedError:
         pass
     if not output_time_major:
-        outputs = _map_many(
-            lambda x: paddle.transpose(x, [1, 0, *range(2, len(x.shape))]), outputs
-        )
+        outputs = _map_many(lambda x: paddle.transpose(x, [1, 0, *range(2, len(x.shape))]), outputs)
     return (outputs, states, lengths) if return_length else (outputs, states)

@@ -66,6 +66,7 @@ from .cross_entropy import (
 )
 from .distance import (
     pairwise_distance,
+    pdist,  # noqa: F401
 )
 from .dropout import (
     alpha_dropout,
@@ -76,6 +77,7 @@ from .dropout import (
     feature_alpha_dropout,
 )
 from .extension import (
+    diag_embed,  # noqa: F401
     gather_tree,
     sequence_mask,
     temporal_shift,
@@ -85,9 +87,11 @@ from .flash_attention import (
     flash_attn_qkvpacked,
     flash_attn_varlen_qkvpacked,
     flashmask_attention,
+    sdp_kernel,  # noqa: F401
 )
 from .input import (
     embedding,
+    embedding_renorm_,  # noqa: F401
     one_hot,
 )
 from .loss import (
@@ -177,10 +181,6 @@ from .vision import (
     pixel_shuffle,
     pixel_unshuffle,
 )
-from .distance import pdist  # noqa: F401
-from .extension import diag_embed  # noqa: F401
-from .flash_attention import sdp_kernel  # noqa: F401
-from .input import embedding_renorm_  # noqa: F401
 
 __all__ = [
     "adaptive_avg_pool1d",

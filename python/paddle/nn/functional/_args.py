@@ -49,7 +49,9 @@ def padding_of(padding, n, last, op):
                 spatial = padding[1:-1] if last else padding[2:]
                 rest = [padding[0], padding[-1] if last else padding[1]]
                 if any(p != 0 for pair in rest for p in pair):
-                    raise ValueError(f"[{op}] Non-zero padding({padding}) in the batch or channel dimensions is not supported.")
+                    raise ValueError(
+                        f"[{op}] Non-zero padding({padding}) in the batch or channel dimensions is not supported."
+                    )
                 padding = spatial
             if len(padding) != n:
                 raise ValueError(f"[{op}] expected padding with {n} or {n + 2} pairs, got {padding}")

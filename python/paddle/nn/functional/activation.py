@@ -140,7 +140,9 @@ def prelu(x, weight, data_format="NCHW", name=None):
     """
     assert len(weight.shape) == 1, "The dim count of weight shape should be 1 in prelu()."
     if weight.shape[0] != 1:
-        assert len(x.shape) > 1, "The dim count of x should be equal or larger than 2 in prelu() when weight shape is not [1]."
+        assert len(x.shape) > 1, (
+            "The dim count of x should be equal or larger than 2 in prelu() when weight shape is not [1]."
+        )
         if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
             raise ValueError(
                 "data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', 'NDHWC', "

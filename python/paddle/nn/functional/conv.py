@@ -48,17 +48,16 @@ def _conv(op, kernel, n, x, weight, bias, stride, padding, dilation, groups, dat
     _check_rank(x, n, op)
     _check_groups(x, weight, groups, last, op)
     padding, algorithm = padding_of(padding, n, last, op)
-    out = kernel(
-        x, weight, as_list(stride, n, "stride", op), padding, algorithm, as_list(dilation, n, "dilation", op), groups,
-        data_format,
-    )  # fmt: skip
+    stride, dilation = as_list(stride, n, "stride", op), as_list(dilation, n, "dilation", op)
+    if n == 2:
+        out = kernel(x, weight, stride, padding, algorithm, dilation, groups, data_format)
+    else:  # the operator for volumes takes these two the other way round
+        out = kernel(x, weight, stride, padding, algorithm, groups, dilation, data_format)
     return _add_bias(out, bias, last)
 
 
 @accepts(x="input")
-def conv2d(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCHW", name=None
-):
+def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCHW", name=None):
     """2-D convolution.
 
     Args:
@@ -79,17 +78,13 @@ def conv2d(
 
 
 @accepts(x="input")
-def conv3d(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCDHW", name=None
-):
+def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCDHW", name=None):
     """3-D convolution of [N, C, D, H, W] (or "NDHWC"); arguments and errors as `conv2d`, with triples."""
     return _conv("conv3d", _C_ops.conv3d, 3, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
 @accepts(x="input")
-def conv1d(
-    x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCL", name=None
-):
+def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCL", name=None):
     """1-D convolution of [N, C, L] (or "NLC") with a weight [C_out, C / groups, k]; else as `conv2d`."""
     last = channels_last(data_format, 1, "conv1d")
     _check_rank(x, 1, "conv1d")
@@ -135,9 +130,7 @@ def _transpose(op, kernel, n, x, weight, bias, stride, padding, output_padding, 
     _check_groups(x, weight, groups, last, op, transposed=True)
     stride, dilation = as_list(stride, n, "stride", op), as_list(dilation, n, "dilation", op)
     padding, algorithm = padding_of(padding, n, last, op)
-    extra = _output_padding(
-        op, n, x, weight, stride, padding, algorithm, dilation, output_padding, output_size, last
-    )
+    extra = _output_padding(op, n, x, weight, stride, padding, algorithm, dilation, output_padding, output_size, last)
     out = kernel(x, weight, stride, padding, extra if any(extra) else [], [], algorithm, groups, dilation, fmt)
     return _add_bias(out, bias, last)
 
@@ -184,9 +177,7 @@ def conv1d_transpose(
     _check_groups(x, weight, groups, last, op, transposed=True)
     stride, dilation = as_list(stride, 1, "stride", op), as_list(dilation, 1, "dilation", op)
     padding, algorithm = padding_of(padding, 1, last, op)
-    extra = _output_padding(
-        op, 1, x, weight, stride, padding, algorithm, dilation, output_padding, output_size, last
-    )
+    extra = _output_padding(op, 1, x, weight, stride, padding, algorithm, dilation, output_padding, output_size, last)
     padding = [0, 0, *padding] if len(padding) == 2 else [0, *padding]
     # A convolution over an image of height one.
     out = _C_ops.conv2d_transpose(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import paddle
 from paddle import _C_ops
 
@@ -59,7 +58,8 @@ def cross_entropy(
         label (Tensor): class indices of shape [N, ...] or [N, ..., 1] in [0, K); or with `soft_label` probabilities in
             the shape of `input`.
         weight (Tensor, optional): [K], a weight for every class.
-        ignore_index (int): labels that don't count, in the sum or in the mean's divisor.
+        ignore_index (int): labels whose loss is zero. They don't count in the mean's divisor either, unless this is
+            negative and there are no weights.
         reduction (str): "mean" divides by the weights that counted, "sum", "none".
         soft_label (bool): see `label`.
         axis (int): the dimension of the classes.
@@ -89,6 +89,8 @@ def cross_entropy(
         return _reduce_soft(loss, label, weight, axis, reduction)
     if weight is None:
         if reduction == "mean":
+            if ignore_index < 0:  # as in Paddle: labels that can't occur are in the divisor all the same
+                return paddle.mean(loss)
             counted = paddle.sum((label != ignore_index).astype(loss.dtype))
             return paddle.sum(loss) / paddle.clip(counted, min=1.0)
     else:
@@ -147,6 +149,8 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
         ValueError: ranks or `reduction` don't fit.
     """
     check_reduction("nll_loss", reduction)
+    if len(input.shape) == 2 and len(label.shape) == 2 and label.shape[1] == 1:
+        label = paddle.squeeze(label, 1)
     if len(input.shape) - 1 != len(label.shape):
         raise ValueError(
             f"Expected input_dims - 1 = label_dims (got input_dims{len(input.shape)}, label_dims{len(label.shape)})"
@@ -167,9 +171,7 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
     return reduce(loss, reduction)
 
 
-def sigmoid_focal_loss(
-    logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None
-):
+def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross-entropy that counts easy examples less, over `normalizer`.
 
     Args:
@@ -182,7 +184,9 @@ def sigmoid_focal_loss(
     """
     check_reduction("sigmoid_focal_loss", reduction)
     if normalizer is not None and len(normalizer.shape) > 1:
-        raise ValueError(f"Expected zero or one dimension of normalizer in sigmoid_focal_loss but got {len(normalizer.shape)}.")
+        raise ValueError(
+            f"Expected zero or one dimension of normalizer in sigmoid_focal_loss but got {len(normalizer.shape)}."
+        )
     label = label.astype(logit.dtype)
     entropy = F.binary_cross_entropy_with_logits(logit, label, reduction="none")
     p = F.sigmoid(logit)
@@ -218,5 +222,3 @@ def margin_cross_entropy(
     loss, softmax = softmax_with_cross_entropy(adjusted, label, return_softmax=True)
     loss = reduce(loss, reduction or "none")
     return (loss, softmax) if return_softmax else loss
-
-

@@ -210,7 +210,9 @@ def flashmask_attention(
         if startend_row_indices is not None:
             raise ValueError("[flashmask_attention] window_size and startend_row_indices exclude one another")
         left, right = (window_size, window_size) if isinstance(window_size, int) else window_size
-        offset = paddle.arange(0, columns, dtype="int64").unsqueeze(0) - paddle.arange(0, rows, dtype="int64").unsqueeze(1)
+        offset = paddle.arange(0, columns, dtype="int64").unsqueeze(0) - paddle.arange(
+            0, rows, dtype="int64"
+        ).unsqueeze(1)
         mask = paddle.logical_and(offset >= -left, offset <= (0 if causal else right))
     elif startend_row_indices is not None:
         mask = _flashmask(startend_row_indices, rows, causal, window_size)

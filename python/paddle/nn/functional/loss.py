@@ -94,7 +94,9 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     `reduction` may also be "batchmean": the sum over the first dimension's size.
     """
     if reduction not in ("sum", "mean", "batchmean", "none"):
-        raise ValueError(f"The value of 'reduction' in kl_div should be 'sum', 'batchmean', 'mean' or 'none', but received {reduction}")
+        raise ValueError(
+            f"The value of 'reduction' in kl_div should be 'sum', 'batchmean', 'mean' or 'none', but received {reduction}"
+        )
     if label.dtype != input.dtype:
         label = label.astype(input.dtype)
     if log_target:
@@ -108,15 +110,15 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduce(loss, reduction)
 
 
-def poisson_nll_loss(
-    input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None
-):
+def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
     """exp(input) - label * input, or input - label * log(input + `epsilon`) without `log_input`.
 
     `full` adds Stirling's approximation of log(label!) where label > 1.
     """
     if epsilon <= 0:
-        raise ValueError(f"The value of `epsilon` in poisson_nll_loss should be positive, but received {epsilon:f}, which is not allowed")
+        raise ValueError(
+            f"The value of `epsilon` in poisson_nll_loss should be positive, but received {epsilon:f}, which is not allowed"
+        )
     check_reduction("poisson_nll_loss", reduction)
     loss = paddle.exp(input) - label * input if log_input else input - label * paddle.log(input + epsilon)
     if full:
@@ -126,9 +128,7 @@ def poisson_nll_loss(
     return reduce(loss, reduction)
 
 
-def gaussian_nll_loss(
-    input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None
-):
+def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
     """0.5 * (log(var) + (input - label)^2 / var), var = max(variance, `epsilon`); `full` adds 0.5 * log(2 π).
 
     Args:

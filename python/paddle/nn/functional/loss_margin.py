@@ -92,7 +92,9 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
     if len(input.shape) != 2:
         raise ValueError(f"Expected 2D input, but got {len(input.shape)}D")
     if list(input.shape) != list(label.shape):
-        raise ValueError(f"[multi_label_margin_loss] expected label of shape {list(input.shape)}, got {list(label.shape)}")
+        raise ValueError(
+            f"[multi_label_margin_loss] expected label of shape {list(input.shape)}, got {list(label.shape)}"
+        )
     classes = input.shape[1]
     valid = paddle.cumsum((label < 0).astype("int64"), axis=1) == 0
     index = paddle.where(valid, label, paddle.zeros_like(label)).astype("int64")
@@ -106,7 +108,7 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
 
 
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
-    """Sum over the wrong classes of max(0, weight[label] * (`margin` - x[label] + x[j])) ** `p`, over C.
+    """Sum over the wrong classes of weight[label] * max(0, `margin` - x[label] + x[j]) ** `p`, over C.
 
     Args:
         input (Tensor): [N, C]. label (Tensor): [N] integers in [0, C).
@@ -124,12 +126,11 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     if weight is not None:
         if list(weight.shape) != [input.shape[1]]:
             raise ValueError(f"The weight's shape[0] should be equal to input's shape[1], got {list(weight.shape)}")
-        gap = paddle.gather(weight, label).reshape([-1, 1]) * gap
-        constant = paddle.pow(paddle.clip(paddle.gather(weight, label) * margin, min=0.0), p)
-    else:
-        constant = max(margin, 0.0) ** p
+    constant = max(margin, 0.0) ** p
     # The sum runs over all classes; the right one adds a constant, which is taken off again.
     total = paddle.sum(paddle.pow(paddle.clip(gap, min=0.0), p), axis=1) - constant
+    if weight is not None:
+        total = total * paddle.gather(weight, label)
     return reduce(total / input.shape[1], reduction)
 
 

@@ -72,13 +72,11 @@ def ctc_loss(
     return reduce(loss, reduction)
 
 
-def rnnt_loss(
-    input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean", name=None
-):
+def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean", name=None):
     """Loss of a recurrent transducer.
 
     Args:
-        input (Tensor): logits [B, T, U + 1, D].
+        input (Tensor): log probabilities [B, T, U + 1, D].
         label (Tensor): [B, U] integers.
         input_lengths, label_lengths (Tensor): [B].
         blank (int): the class that advances time.
@@ -91,7 +89,7 @@ def rnnt_loss(
     Source: Graves, 2012; Yu et al., 2020, FastEmit (https://arxiv.org/abs/2010.11148).
     """
     check_reduction("rnnt_loss", reduction)
-    logits = F.log_softmax(input, axis=-1)
+    logits = input
     batch, steps, rows = logits.shape[0], logits.shape[1], logits.shape[2]
     label, input_lengths, label_lengths = (t.astype("int64") for t in (label, input_lengths, label_lengths))
     silent = logits[:, :, :, blank]

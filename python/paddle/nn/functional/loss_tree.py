@@ -34,7 +34,7 @@ def hsigmoid_loss(
     if path_table is None:
         node = label.reshape([-1]).astype("int64") + num_classes
         nodes, codes = [], []
-        for _ in range(num_classes.bit_length() + 1):
+        for _ in range((num_classes - 1).bit_length()):
             inner = node // 2
             nodes.append(paddle.where(inner >= 1, inner - 1, paddle.full_like(inner, -1)))
             codes.append(node % 2)
@@ -47,14 +47,13 @@ def hsigmoid_loss(
     score = paddle.sum(rows * input.unsqueeze(1), axis=-1)
     if bias is not None:
         score = score + paddle.gather(bias.flatten(), index.flatten()).reshape(shape)
-    score = paddle.clip(score, -40.0, 40.0)
+    # Places after the end of a way keep a score of zero, and so add the constant log 2, as Paddle's loss does.
+    score = paddle.clip(score, -40.0, 40.0) * valid
     loss = paddle.log(1.0 + paddle.exp(score)) - path_code.astype(input.dtype) * score
-    return paddle.sum(loss * valid, axis=1, keepdim=True)
+    return paddle.sum(loss, axis=1, keepdim=True)
 
 
-def adaptive_log_softmax_with_loss(
-    input, label, head_weight, tail_weights, cutoffs, head_bias=None, name=None
-):
+def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cutoffs, head_bias=None, name=None):
     """Log-softmax over frequent classes and clusters of rare ones.
 
     Args:

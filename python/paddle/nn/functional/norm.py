@@ -55,7 +55,8 @@ def batch_norm(
     assert len(x.shape) >= 2, "input dim must be larger than 1"
     if data_format not in _FIRST and data_format not in _LAST:
         raise ValueError(
-            "data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', 'NDHWC', but receive " f"{data_format}"
+            "data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', 'NDHWC', but receive "
+            f"{data_format}"
         )
     layout = "NCHW" if data_format in _FIRST else "NHWC"
     if use_global_stats is None:
@@ -209,9 +210,7 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
     Source: Krizhevsky et al., 2012.
     """
     if data_format not in ("NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC"):
-        raise ValueError(
-            f"data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC], but got {data_format}"
-        )
+        raise ValueError(f"data_format should be in one of [NCL, NCHW, NCDHW, NLC, NHWC, NDHWC], but got {data_format}")
     rank = len(x.shape)
     if rank < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input, but got {rank} dimensions")

@@ -31,10 +31,11 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
         Tensor of x's dtype.
 
     Raises:
-        ValueError: `mode`, `data_format` or the length of `pad` don't fit.
+        AssertionError: an unknown `mode`.
+        ValueError: `data_format` or the length of `pad` don't fit.
     """
     if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise ValueError(f"mode should be one of constant, reflect, replicate, circular, but got {mode}.")
+        raise AssertionError(f"mode should be one of constant, reflect, replicate, circular, but got {mode}.")
     pads = _normalise(x, pad, mode, data_format, pad_from_left_axis)
     if mode == "constant":
         return _C_ops.pad(x, [p for pair in pads for p in pair], float(value))

@@ -38,9 +38,7 @@ def _avg(op, kernel_fn, n, x, kernel_size, stride, padding, ceil_mode, exclusive
     kernel, stride, padding, algorithm = _window(op, n, x, kernel_size, stride, padding, last, ceil_mode)
     if divisor is not None and divisor <= 0:
         raise ValueError(f"[{op}] divisor_override must be positive, got {divisor}")
-    out = kernel_fn(
-        x, kernel, stride, padding, ceil_mode, exclusive and divisor is None, fmt, "avg", False, False, algorithm
-    )
+    out = kernel_fn(x, kernel, stride, padding, ceil_mode, exclusive, fmt, "avg", False, False, algorithm)
     return out if divisor is None else out * (math.prod(kernel) / divisor)
 
 
@@ -92,7 +90,9 @@ def avg_pool3d(
 def _max(op, plain, indexed, n, x, kernel_size, stride, padding, return_mask, ceil_mode, fmt):
     last = channels_last(fmt, n, op)
     if return_mask and last:
-        raise ValueError(f"When setting return_mask to true, data_format must be set to {'NCHW' if n == 2 else 'NCDHW'} in API:{op}")
+        raise ValueError(
+            f"When setting return_mask to true, data_format must be set to {'NCHW' if n == 2 else 'NCDHW'} in API:{op}"
+        )
     kernel, stride, padding, algorithm = _window(op, n, x, kernel_size, stride, padding, last, ceil_mode)
     if return_mask:
         if algorithm == "SAME":
@@ -143,9 +143,7 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     if return_mask:
         out, mask = _C_ops.max_pool2d_with_index(x, [1, *kernel], [1, *stride], pads, False, False, ceil_mode)
         return paddle.squeeze(out, 2), paddle.squeeze(mask, 2)
-    out = _C_ops.pool2d(
-        x, [1, *kernel], [1, *stride], pads, ceil_mode, True, "NCHW", "max", False, False, algorithm
-    )
+    out = _C_ops.pool2d(x, [1, *kernel], [1, *stride], pads, ceil_mode, True, "NCHW", "max", False, False, algorithm)
     return paddle.squeeze(out, 2)
 
 
@@ -214,9 +212,7 @@ def _lp(avg, max_pool, n, x, norm_type, kernel_size, **window):
     return paddle.pow(means * float(math.prod(kernel)), 1.0 / norm_type)
 
 
-def lp_pool1d(
-    x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
-):
+def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None):
     """(Sum over the window of x ** `norm_type`) ** (1 / `norm_type`); the maximum for infinity. [N, C, L] or "NLC"."""
     last = channels_last(data_format, 1, "lp_pool1d")
     x = paddle.transpose(x, [0, 2, 1]) if last else x
@@ -227,9 +223,7 @@ def lp_pool1d(
     return paddle.transpose(out, [0, 2, 1]) if last else out
 
 
-def lp_pool2d(
-    x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
-):
+def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):
     """(Sum over the window of x ** `norm_type`) ** (1 / `norm_type`); the maximum for infinity."""
     return _lp(
         avg_pool2d, lambda v: max_pool2d(v, kernel_size, stride, padding, False, ceil_mode, data_format), 2, x,

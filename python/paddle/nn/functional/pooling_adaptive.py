@@ -64,13 +64,11 @@ def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
     return _avg("adaptive_avg_pool3d", _C_ops.pool3d, 3, x, output_size, data_format)
 
 
-def _max(op, plain, indexed, n, x, output_size, return_mask):
+def _max(op, indexed, n, x, output_size, return_mask):
     _check(x, n, op)
     sizes = _sizes(output_size, list(x.shape[2:]), op)
-    if return_mask:
-        return indexed(x, sizes, [1] * n, [0] * n, False, True, False)
-    fmt = "NCHW" if n == 2 else "NCDHW"
-    return plain(x, sizes, [1] * n, [0] * n, False, True, fmt, "max", False, True, "EXPLICIT")
+    out, mask = indexed(x, sizes, [1] * n, [0] * n, False, True, False)
+    return (out, mask) if return_mask else out
 
 
 @accepts(x="input", return_mask="return_indices")
@@ -78,8 +76,7 @@ def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     """Maxima over `output_size` (int) windows of [N, C, L]; with `return_mask` also their positions."""
     _check(x, 1, "adaptive_max_pool1d")
     size = output_size[0] if isinstance(output_size, (list, tuple)) else output_size
-    indexed = _C_ops.max_pool2d_with_index if return_mask else None
-    out = _max("adaptive_max_pool1d", _C_ops.pool2d, indexed, 2, paddle.unsqueeze(x, 2), [1, size], return_mask)
+    out = _max("adaptive_max_pool1d", _C_ops.max_pool2d_with_index, 2, paddle.unsqueeze(x, 2), [1, size], return_mask)
     return tuple(paddle.squeeze(o, 2) for o in out) if return_mask else paddle.squeeze(out, 2)
 
 
@@ -87,15 +84,13 @@ def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
 def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
     """Maxima over windows of [N, C, H, W] that make the spatial size `output_size` (int or pair); with `return_mask`
     also their positions in the flattened H * W."""
-    indexed = _C_ops.max_pool2d_with_index if return_mask else None
-    return _max("adaptive_max_pool2d", _C_ops.pool2d, indexed, 2, x, output_size, return_mask)
+    return _max("adaptive_max_pool2d", _C_ops.max_pool2d_with_index, 2, x, output_size, return_mask)
 
 
 @accepts(x="input", return_mask="return_indices")
 def adaptive_max_pool3d(x, output_size, return_mask=False, name=None):
     """Maxima over windows of [N, C, D, H, W] that make the spatial size `output_size` (int or triple)."""
-    indexed = _C_ops.max_pool3d_with_index if return_mask else None
-    return _max("adaptive_max_pool3d", _C_ops.pool3d, indexed, 3, x, output_size, return_mask)
+    return _max("adaptive_max_pool3d", _C_ops.max_pool3d_with_index, 3, x, output_size, return_mask)
 
 
 def _fractional_windows(size, out, kernel, u):

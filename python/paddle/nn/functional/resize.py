@@ -46,7 +46,9 @@ def interpolate(
     if rank not in _FORMATS or (_MODES[mode] and _MODES[mode] != rank - 2):
         raise ValueError(f"[interpolate] mode {mode!r} does not take an input of {rank} dimensions")
     if align_corners and mode == "nearest":
-        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
     if align_mode not in (0, 1):
         raise ValueError(f"align_mode can only be 0 or 1, got {align_mode}")
     if antialias and mode not in ("bilinear", "bicubic"):
@@ -86,7 +88,9 @@ def _channels_last(data_format, rank):
     if data_format in ("NCL", "NLC") and rank == 3:
         return data_format == "NLC"
     if data_format not in _FORMATS[rank]:
-        raise ValueError(f"Got wrong value for param `data_format`: {data_format} received but only {_FORMATS[rank]} supported for {rank}-D input.")
+        raise ValueError(
+            f"Got wrong value for param `data_format`: {data_format} received but only {_FORMATS[rank]} supported for {rank}-D input."
+        )
     return data_format == _FORMATS[rank][1]
 
 

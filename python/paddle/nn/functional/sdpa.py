@@ -27,7 +27,9 @@ def attend(query, key, value, mask=None, dropout=0.0, causal=False, training=Tru
     heads, kv_heads = query.shape[2], key.shape[2]
     if heads != kv_heads:
         if not gqa or heads % kv_heads != 0:
-            raise ValueError(f"[scaled_dot_product_attention] {heads} query heads don't divide into {kv_heads} key heads")
+            raise ValueError(
+                f"[scaled_dot_product_attention] {heads} query heads don't divide into {kv_heads} key heads"
+            )
         key = paddle.repeat_interleave(key, heads // kv_heads, axis=2)
         value = paddle.repeat_interleave(value, heads // kv_heads, axis=2)
     scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale

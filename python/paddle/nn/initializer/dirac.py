@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 import paddle
 
 from .initializer import Initializer
@@ -24,6 +25,10 @@ class Dirac(Initializer):
         assert groups > 0 and isinstance(groups, int), " 'groups' must be a positive integer. "
         super().__init__()
         self._groups = groups
+
+    def forward(self, param, block=None):
+        """Fills `param` in place and returns it."""
+        return super().forward(param, block)
 
     def _values(self, shape, dtype):
         assert len(shape) in (3, 4, 5), "Only Tensor with 3/4/5 dimensions can be initialized by Dirac"

@@ -34,9 +34,13 @@ class Initializer:
     def _make_parameter(self, shape, dtype, kwargs):
         """A new parameter, without a second copy of the values where the initializer can make them itself."""
         from ...base.framework import EagerParamBase
+        from .lazy_init import lazy_init_helper
 
-        mine = type(self)
-        if mine.forward is not Initializer.forward or mine.__call__ is not Initializer.__call__:
+        if lazy_init_helper().state:
+            param = EagerParamBase(shape, dtype, **kwargs)
+            param.set_init_func(lambda: self(param))
+            return param
+        if type(self)._values is Initializer._values or type(self).__call__ is not Initializer.__call__:
             param = EagerParamBase(shape, dtype, **kwargs)
             self(param)
             return param
@@ -82,7 +86,9 @@ def normal(shape, dtype, mean, std, seed=0):
     def draw(sizes, kind):
         if seed:
             place = paddle.framework._current_expected_place_()
-            return paddle._C_ops.gaussian(sizes, float(mean), float(std), seed, getattr(paddle, paddle_name(kind)), place)
+            return paddle._C_ops.gaussian(
+                sizes, float(mean), float(std), seed, getattr(paddle, paddle_name(kind)), place
+            )
         value = paddle.randn(sizes, kind)
         if std != 1.0:
             value = value * std
@@ -139,7 +145,9 @@ def set_global_initializer(weight_init, bias_init=None):
     global _global_weight, _global_bias
     for name, value in (("weight_init", weight_init), ("bias_init", bias_init)):
         if value is not None and not isinstance(value, Initializer):
-            raise TypeError(f"[set_global_initializer] {name} must be an Initializer or None, got {type(value).__name__}")
+            raise TypeError(
+                f"[set_global_initializer] {name} must be an Initializer or None, got {type(value).__name__}"
+            )
     _global_weight, _global_bias = weight_init, bias_init
 
 

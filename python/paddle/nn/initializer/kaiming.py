@@ -23,9 +23,7 @@ class MSRAInitializer(_base.Initializer):
         mode (str): "fan_in" or "fan_out".
     """
 
-    def __init__(
-        self, uniform=True, fan_in=None, seed=0, negative_slope=0, nonlinearity="relu", mode="fan_in"
-    ):
+    def __init__(self, uniform=True, fan_in=None, seed=0, negative_slope=0, nonlinearity="relu", mode="fan_in"):
         assert uniform is not None and seed is not None
         if mode not in ("fan_in", "fan_out"):
             raise ValueError(f"Mode {mode} not supported, please use one of ('fan_in', 'fan_out')")

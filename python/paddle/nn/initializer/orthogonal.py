@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 import paddle
 
 from . import initializer as _base
@@ -27,6 +28,10 @@ class Orthogonal(_base.Initializer):
             gain = 1.0
         super().__init__()
         self._gain = gain
+
+    def forward(self, param, block=None):
+        """Fills `param` in place and returns it."""
+        return super().forward(param, block)
 
     def _values(self, shape, dtype):
         assert len(shape) >= 2, "Only Tensor with 2 or more dimensions can be initialized by Orthogonal"

@@ -96,6 +96,9 @@ class StateMixin:
         Returns:
             (missing_keys, unexpected_keys), two lists of str. A key whose value has another shape is left out with a
             warning.
+
+        Raises:
+            AssertionError: a value has another dtype.
         """
         missing, matched, pairs = [], set(), []
         for key, target in self._collect(None, True, "", False, False, True).items():
@@ -166,18 +169,17 @@ class StateMixin:
         if strict and missing:
             errors.insert(0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing)))
         if errors:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors)
-            )
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
 
 
 def _assign(target, value):
-    """Copies a tensor or array into `target`, converting the dtype where the two differ."""
+    """Copies a tensor or array into `target`; AssertionError if the dtypes differ."""
     import paddle
 
     if not isinstance(value, paddle.Tensor):
         value = paddle.to_tensor(np.asarray(value))
-    if value.dtype != target.dtype:
-        value = value.astype(target.dtype)
+    assert value.dtype == target.dtype, (
+        f"[set_state_dict] {target.name} has dtype {target.dtype}, but the value given has {value.dtype}"
+    )
     target.set_value(value)

@@ -124,7 +124,7 @@ class Silu(Layer):
         return F.silu(x, self._inplace)
 
     def extra_repr(self):
-        return f"name={self._name}" if self._name else ""
+        return f"inplace={self._inplace}{_tail(self._name)}"
 
 
 SiLU = Silu
@@ -271,17 +271,13 @@ class RReLU(Layer):
         return F.rrelu(x, self._lower, self._upper, self.training)
 
     def extra_repr(self):
-        return (
-            f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}{_tail(self._name)}"
-        )
+        return f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}{_tail(self._name)}"
 
 
 class SELU(Layer):
     """`scale` * (x for x > 0, `alpha` * (exp(x) - 1) elsewhere)."""
 
-    def __init__(
-        self, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None
-    ):
+    def __init__(self, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
         super().__init__()
         self._scale = scale
         self._alpha = alpha

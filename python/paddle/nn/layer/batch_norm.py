@@ -7,8 +7,8 @@ import warnings
 
 import paddle
 
-from .. import functional as F
 from ...base.param_attr import ParamAttr
+from .. import functional as F
 from ..initializer import Constant
 from .layers import Layer
 
@@ -39,10 +39,11 @@ class _BatchNormBase(Layer):
         self._use_global_stats = use_global_stats
         self._dtype = "float64" if paddle.get_default_dtype() == "float64" else "float32"
         one, shape = Constant(1.0), [num_features]
-        # Without a learned scale the parameter is still there, so that checkpoints agree, but fixed.
-        self.weight = self._make(shape, weight_attr, one, False)
-        self.bias = self._make(shape, bias_attr, None, True)
-        self._statistics(shape, f"{name}_mean" if name is not None else None, f"{name}_variance" if name is not None else None)
+        self.weight = self.create_parameter(shape, attr=weight_attr, dtype=self._dtype, default_initializer=one)
+        self.bias = self.create_parameter(shape, attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self._statistics(
+            shape, f"{name}_mean" if name is not None else None, f"{name}_variance" if name is not None else None
+        )
         if data_format not in _FORMATS[None]:
             raise ValueError(f"expected one of {_FORMATS[self._spatial]} for input, got {data_format}")
         self._data_format = data_format
@@ -52,17 +53,6 @@ class _BatchNormBase(Layer):
         self._epsilon = epsilon
         self._fuse_with_relu = False
         self._name = name
-
-    def _make(self, shape, attr, initializer, is_bias):
-        if attr is False:
-            fixed = self.create_parameter(
-                shape, dtype=self._dtype, default_initializer=initializer or Constant(0.0), is_bias=is_bias
-            )
-            fixed.stop_gradient = True
-            return fixed
-        return self.create_parameter(
-            shape, attr=attr, dtype=self._dtype, default_initializer=initializer, is_bias=is_bias
-        )
 
     def _statistics(self, shape, mean_name, variance_name, averaged=True):
         for attribute, name, start in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):
@@ -80,7 +70,9 @@ class _BatchNormBase(Layer):
 
     def _check_data_format(self):
         if self._data_format not in _FORMATS[self._spatial]:
-            raise ValueError(f"expected {' or '.join(_FORMATS[self._spatial])} for data_format input, got {self._data_format}")
+            raise ValueError(
+                f"expected {' or '.join(_FORMATS[self._spatial])} for data_format input, got {self._data_format}"
+            )
 
     def forward(self, input):
         self._check_input_dim(input)
@@ -105,7 +97,7 @@ class BatchNorm1D(_BatchNormBase):
         num_features (int): C.
         momentum (float): share of the old running statistics that is kept at every step.
         epsilon (float): added to the variance.
-        weight_attr, bias_attr (ParamAttr | bool, optional): of `weight` and `bias` [C]; False fixes them at 1 and 0.
+        weight_attr, bias_attr (ParamAttr | bool, optional): of `weight` and `bias` [C]; False leaves them out.
         data_format (str): NC, NCL or NLC.
         use_global_stats (bool, optional): normalise with the running statistics; None does so outside training.
     """
@@ -117,9 +109,7 @@ class BatchNorm1D(_BatchNormBase):
         self, num_features, momentum=0.9, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format="NCL",
         use_global_stats=None, name=None,
     ):  # fmt: skip
-        super().__init__(
-            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
-        )
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
 class BatchNorm2D(_BatchNormBase):
@@ -139,9 +129,7 @@ class BatchNorm3D(_BatchNormBase):
         self, num_features, momentum=0.9, epsilon=1e-05, weight_attr=None, bias_attr=None, data_format="NCDHW",
         use_global_stats=None, name=None,
     ):  # fmt: skip
-        super().__init__(
-            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
-        )
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
 class BatchNorm(_BatchNormBase):
@@ -197,8 +185,7 @@ class BatchNorm(_BatchNormBase):
         return out if self._act is None else getattr(F, self._act)(out)
 
     def extra_repr(self):
-        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
-        return text + (f", data_format={self._data_layout}" if self._data_layout != "NCHW" else "")
+        return ""
 
 
 class SyncBatchNorm(_BatchNormBase):
@@ -214,7 +201,9 @@ class SyncBatchNorm(_BatchNormBase):
 
     def _check_data_format(self):
         if self._data_format not in _FORMATS[None]:
-            raise ValueError(f"expected 'NCDHW', 'NDHWC', 'NCL', 'NLC', 'NC', 'NCHW', 'NHWC' for data_format, got {self._data_format}")
+            raise ValueError(
+                f"expected 'NCDHW', 'NDHWC', 'NCL', 'NLC', 'NC', 'NCHW', 'NHWC' for data_format, got {self._data_format}"
+            )
 
     def forward(self, x):
         self._check_data_format()

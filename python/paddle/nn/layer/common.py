@@ -6,7 +6,6 @@ import paddle
 
 from .. import functional as F
 from .._alias import accepts
-from ..initializer import Normal
 from .layers import Layer
 from .padding import (  # noqa: F401
     CircularPad1D,
@@ -70,9 +69,7 @@ class Linear(Layer):
 
     def extra_repr(self):
         name = f", name={self.name}" if self.name else ""
-        return (
-            f"in_features={self.weight.shape[0]}, out_features={self.weight.shape[1]}, dtype={self._dtype}{name}"
-        )
+        return f"in_features={self.weight.shape[0]}, out_features={self.weight.shape[1]}, dtype={self._dtype}{name}"
 
 
 class Embedding(Layer):
@@ -112,6 +109,7 @@ class Embedding(Layer):
         self._padding_idx = -1
         if padding_idx is not None:
             self._padding_idx = padding_idx if padding_idx >= 0 else num_embeddings + padding_idx
+        self._given_padding_idx = padding_idx
         self._max_norm = max_norm
         self._norm_type = norm_type
         self._dtype = paddle.get_default_dtype() if dtype is None else dtype
@@ -119,9 +117,7 @@ class Embedding(Layer):
         self._weight_attr = weight_attr
         self._name = name
         if _weight is None:
-            self.weight = self.create_parameter(
-                self._size, attr=weight_attr, dtype=self._dtype, device=device
-            )
+            self.weight = self.create_parameter(self._size, attr=weight_attr, dtype=self._dtype, device=device)
         else:
             if list(_weight.shape) != self._size:
                 raise ValueError(f"[Embedding] expected _weight of shape {self._size}, got {list(_weight.shape)}")
@@ -140,6 +136,7 @@ class Embedding(Layer):
     @padding_idx.setter
     def padding_idx(self, value):
         self._padding_idx = -1 if value is None else value
+        self._given_padding_idx = value
 
     @accepts(x="input")
     def forward(self, x):
@@ -151,9 +148,7 @@ class Embedding(Layer):
     def extra_repr(self):
         text = f"{self._num_embeddings}, {self._embedding_dim}"
         if self._padding_idx != -1:
-            text += f", padding_idx={self._padding_idx}"
-        if self._max_norm is not None:
-            text += f", max_norm={self._max_norm}, norm_type={self._norm_type}"
+            text += f", padding_idx={self._given_padding_idx}"
         text += f", sparse={self._sparse}, scale_grad_by_freq={self._scale_grad_by_freq}"
         return text + (f", name={self._name}" if self._name is not None else "")
 
@@ -161,9 +156,7 @@ class Embedding(Layer):
 class Bilinear(Layer):
     """x1 W x2 + b: ([N, in1], [N, in2]) to [N, out]; `weight` is [out, in1, in2], `bias` [1, out]."""
 
-    def __init__(
-        self, in1_features, in2_features, out_features, weight_attr=None, bias_attr=None, name=None
-    ):
+    def __init__(self, in1_features, in2_features, out_features, weight_attr=None, bias_attr=None, name=None):
         super().__init__()
         self._weight_attr = weight_attr
         self._bias_attr = bias_attr
@@ -172,7 +165,9 @@ class Bilinear(Layer):
         self._in2_features = in2_features
         self._out_features = out_features
         self._dtype = paddle.get_default_dtype()
-        self.weight = self.create_parameter([out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype)
+        self.weight = self.create_parameter(
+            [out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype
+        )
         self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
 
     def forward(self, x1, x2):
@@ -222,9 +217,6 @@ class Flatten(Layer):
     @accepts(input="x")
     def forward(self, input):
         return paddle.flatten(input, start_axis=self.start_axis, stop_axis=self.stop_axis)
-
-    def extra_repr(self):
-        return f"start_axis={self.start_axis}, stop_axis={self.stop_axis}"
 
 
 class Unflatten(Layer):
@@ -325,9 +317,7 @@ class Dropout(Layer):
         self.name = name
 
     def forward(self, input):
-        return F.dropout(
-            input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace, mode=self.mode
-        )
+        return F.dropout(input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace, mode=self.mode)
 
     def extra_repr(self):
         name = f", name={self.name}" if self.name else ""
@@ -448,4 +438,3 @@ def _second_name(attribute):
 
 for _short in ("output_size", "kernel_size", "dilation", "padding", "stride"):
     setattr(Fold, _short, _second_name(_short + "s"))
-

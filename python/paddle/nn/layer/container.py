@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from .._alias import accepts
 from ...base.framework import EagerParamBase
+from .._alias import accepts
 from .layers import Layer
 
 __all__ = ["LayerDict", "LayerList", "ParameterDict", "ParameterList", "Sequential"]

@@ -6,7 +6,7 @@ import math
 
 from .. import functional as F
 from .._alias import accepts
-from ..functional._args import as_list, padding_of
+from ..functional._args import as_list
 from ..initializer import KaimingUniform, Normal
 from .layers import Layer
 
@@ -27,9 +27,11 @@ class _ConvNd(Layer):
         assert weight_attr is not False, "weight_attr should not be False in Conv."
         name = type(self).__name__
         if padding_mode not in _PADDING_MODES:
-            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'")
-        if padding_mode != "zeros" and isinstance(padding, str):
-            raise ValueError(f"when padding_mode={padding_mode}, type(padding) cannot be str")
+            raise ValueError(
+                f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'"
+            )
+        if padding_mode != "zeros" and not isinstance(padding, int):
+            raise TypeError("when padding_mode in ['reflect', 'replicate', 'circular'], type of padding must be int")
         first, last = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}[dims]
         if data_format not in (first, last):
             raise ValueError(f"data_format must be one of ['{first}', '{last}'], but got data_format='{data_format}'")
@@ -51,10 +53,7 @@ class _ConvNd(Layer):
         self.output_padding = output_padding
         self._updated_padding = padding
         if padding_mode != "zeros":
-            pads, _ = padding_of(padding, dims, data_format == last, name)
-            pairs = list(zip(pads[::2], pads[1::2])) if len(pads) == 2 * dims else [(p, p) for p in pads]
-            # pad() takes the last dimension first.
-            self._reversed_padding_repeated_twice = [p for pair in reversed(pairs) for p in pair]
+            self._reversed_padding_repeated_twice = [padding] * (2 * dims)
             self._updated_padding = 0
         shape = [out_channels, in_channels // groups] if not transposed else [in_channels, out_channels // groups]
         shape += self._kernel_size
@@ -235,5 +234,3 @@ class Conv3DTranspose(_ConvNd):
             x, self.weight, self.bias, self._stride, self._padding, self.output_padding if output_size is None else 0,
             self._groups, self._dilation, output_size, self._data_format,
         )  # fmt: skip
-
-

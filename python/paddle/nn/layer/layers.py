@@ -89,9 +89,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
         Returns:
             HookRemoveHelper.
         """
-        handle = HookRemoveHelper(
-            self._forward_pre_hooks, extra_hook_dict=[self._forward_pre_hooks_with_kwargs_flag]
-        )
+        handle = HookRemoveHelper(self._forward_pre_hooks, extra_hook_dict=[self._forward_pre_hooks_with_kwargs_flag])
         self._forward_pre_hooks[handle._hook_id] = hook
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs_flag[handle._hook_id] = True
@@ -126,15 +124,11 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Same as `register_forward_post_hook`."""
-        return self.register_forward_post_hook(
-            hook, prepend=prepend, with_kwargs=with_kwargs, always_call=always_call
-        )
+        return self.register_forward_post_hook(hook, prepend=prepend, with_kwargs=with_kwargs, always_call=always_call)
 
     # ---- making and registering
 
-    def create_parameter(
-        self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None, device=None
-    ):
+    def create_parameter(self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None, device=None):
         """Makes a parameter named after this layer. It is registered when it is assigned to an attribute.
 
         Args:
@@ -184,7 +178,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
             raise RuntimeError("super().__init__() should be called firstly.")
         self._check_name(name, "parameter", self._parameters)
         if parameter is not None and not isinstance(parameter, EagerParamBase):
-            raise TypeError(f"The parameter to be added should be a Parameter, but received {type(parameter).__name__}.")
+            raise TypeError(
+                f"The parameter to be added should be a Parameter, but received {type(parameter).__name__}."
+            )
         self._parameters[name] = parameter
         return parameter
 
@@ -326,9 +322,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
 
     def __repr__(self):
         inner = self.extra_repr().split("\n")
-        children = [
-            f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()
-        ]
+        children = [f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()]
         text = self._get_name() + "("
         text += inner[0] if len(inner) == 1 else "\n  " + "\n  ".join(inner) + "\n"
         if children:

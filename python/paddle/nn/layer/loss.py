@@ -140,9 +140,7 @@ class BCEWithLogitsLoss(Layer):
 
     @accepts(logit="input", label="target")
     def forward(self, logit, label):
-        return F.binary_cross_entropy_with_logits(
-            logit, label, self.weight, self.reduction, self.pos_weight, self.name
-        )
+        return F.binary_cross_entropy_with_logits(logit, label, self.weight, self.reduction, self.pos_weight, self.name)
 
 
 class KLDivLoss(Layer):
@@ -166,7 +164,9 @@ class PoissonNLLLoss(Layer):
     def __init__(self, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
         super().__init__()
         if epsilon <= 0:
-            raise ValueError(f"The value of `epsilon` in PoissonNLLLoss should be positive, but received {epsilon:f}, which is not allowed")
+            raise ValueError(
+                f"The value of `epsilon` in PoissonNLLLoss should be positive, but received {epsilon:f}, which is not allowed"
+            )
         _check("PoissonNLLLoss", reduction)
         self._log_input = log_input
         self._full = full
@@ -176,9 +176,7 @@ class PoissonNLLLoss(Layer):
 
     @accepts(label="target")
     def forward(self, input, label):
-        return F.poisson_nll_loss(
-            input, label, self._log_input, self._full, self._epsilon, self._reduction, self._name
-        )
+        return F.poisson_nll_loss(input, label, self._log_input, self._full, self._epsilon, self._reduction, self._name)
 
 
 class GaussianNLLLoss(Layer):

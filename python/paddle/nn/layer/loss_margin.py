@@ -50,7 +50,9 @@ class CosineEmbeddingLoss(Layer):
     def __init__(self, margin=0, reduction="mean", name=None):
         super().__init__()
         if margin > 1 or margin < -1:
-            raise ValueError(f"The value of 'margin' should be in the interval of [-1, 1], but received {margin:f}, which is not allowed.")
+            raise ValueError(
+                f"The value of 'margin' should be in the interval of [-1, 1], but received {margin:f}, which is not allowed."
+            )
         _check("CosineEmbeddingLoss", reduction)
         self.margin = margin
         self.reduction = reduction

@@ -40,9 +40,7 @@ class _InstanceNormBase(Layer):
         self._data_format = data_format
         self._name = name
         if weight_attr is not False:
-            self.scale = self.create_parameter(
-                [num_features], attr=weight_attr, default_initializer=Constant(1.0)
-            )
+            self.scale = self.create_parameter([num_features], attr=weight_attr, default_initializer=Constant(1.0))
             self.bias = self.create_parameter([num_features], attr=bias_attr, is_bias=True)
         else:
             self.scale = None
@@ -70,7 +68,14 @@ class InstanceNorm1D(_InstanceNormBase):
     _ranks = (2, 3)
 
     def __init__(
-        self, num_features, epsilon=0.00001, momentum=0.9, weight_attr=None, bias_attr=None, data_format="NCL", name=None
+        self,
+        num_features,
+        epsilon=0.00001,
+        momentum=0.9,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCL",
+        name=None,
     ):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
@@ -81,7 +86,14 @@ class InstanceNorm2D(_InstanceNormBase):
     _ranks = (4,)
 
     def __init__(
-        self, num_features, epsilon=0.00001, momentum=0.9, weight_attr=None, bias_attr=None, data_format="NCHW", name=None
+        self,
+        num_features,
+        epsilon=0.00001,
+        momentum=0.9,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCHW",
+        name=None,
     ):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
@@ -92,7 +104,14 @@ class InstanceNorm3D(_InstanceNormBase):
     _ranks = (5,)
 
     def __init__(
-        self, num_features, epsilon=0.00001, momentum=0.9, weight_attr=None, bias_attr=None, data_format="NCDHW", name=None
+        self,
+        num_features,
+        epsilon=0.00001,
+        momentum=0.9,
+        weight_attr=None,
+        bias_attr=None,
+        data_format="NCDHW",
+        name=None,
     ):
         super().__init__(num_features, epsilon, momentum, weight_attr, bias_attr, data_format, name)
 
@@ -205,7 +224,7 @@ class LocalResponseNorm(Layer):
 
 
 class SpectralNorm(Layer):
-    """Divides a weight by its largest singular value, found by power iteration.
+    """Divides a weight by its largest singular value, found by power iteration from two fixed random vectors.
 
     Args:
         weight_shape (sequence of int): of the weight that `forward` gets.
@@ -245,7 +264,4 @@ class SpectralNorm(Layer):
                 v = v / (paddle.norm(v) + self._epsilon)
                 u = paddle.matmul(fixed, v)
                 u = u / (paddle.norm(u) + self._epsilon)
-            if self._power_iters:
-                self.weight_u.set_value(u)
-                self.weight_v.set_value(v)
         return x / paddle.sum(u * paddle.matmul(matrix, v))

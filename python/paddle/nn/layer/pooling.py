@@ -149,9 +149,7 @@ class MaxPool3D(_Window):
 class MaxUnPool1D(_Window):
     """Puts the maxima of `MaxPool1D` back where its mask says."""
 
-    def __init__(
-        self, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None
-    ):
+    def __init__(self, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None):
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -173,9 +171,7 @@ class MaxUnPool1D(_Window):
 class MaxUnPool2D(_Window):
     """Puts the maxima of `MaxPool2D` back where its mask says."""
 
-    def __init__(
-        self, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None
-    ):
+    def __init__(self, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None):
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -197,9 +193,7 @@ class MaxUnPool2D(_Window):
 class MaxUnPool3D(_Window):
     """Puts the maxima of `MaxPool3D` back where its mask says."""
 
-    def __init__(
-        self, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None
-    ):
+    def __init__(self, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None):
         super().__init__()
         self.ksize = kernel_size
         self.stride = stride
@@ -221,9 +215,7 @@ class MaxUnPool3D(_Window):
 class LPPool1D(_Window):
     """The `norm_type`-norm over windows of [N, C, L]."""
 
-    def __init__(
-        self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None
-    ):
+    def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None):
         super().__init__()
         self.norm_type = norm_type
         self.ksize = kernel_size
@@ -240,22 +232,17 @@ class LPPool1D(_Window):
         )
 
     def extra_repr(self):
-        return (
-            "norm_type={norm_type}, kernel_size={ksize}, stride={stride}, padding={padding}, ceil_mode={ceil_mode}, "
-            "data_format={data_format}"
-        ).format(**self.__dict__)
+        return "norm_type={norm_type}, kernel_size={ksize}, stride={stride}, padding={padding}".format(**self.__dict__)
 
 
 class LPPool2D(_Window):
     """The `norm_type`-norm over windows of [N, C, H, W]."""
 
-    def __init__(
-        self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None
-    ):
+    def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):
         super().__init__()
         self.norm_type = norm_type
         self.ksize = kernel_size
-        self.stride = stride
+        self.stride = kernel_size if stride is None else stride
         self.padding = padding
         self.ceil_mode = ceil_mode
         self.data_format = data_format
@@ -268,10 +255,7 @@ class LPPool2D(_Window):
         )
 
     def extra_repr(self):
-        return (
-            "norm_type={norm_type}, kernel_size={ksize}, stride={stride}, padding={padding}, ceil_mode={ceil_mode}, "
-            "data_format={data_format}"
-        ).format(**self.__dict__)
+        return "norm_type={norm_type}, kernel_size={ksize}, stride={stride}, padding={padding}".format(**self.__dict__)
 
 
 LPPool1d = LPPool1D

@@ -85,9 +85,7 @@ class RNN(Layer):
         self.time_major = time_major
 
     def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
-        return rnn(
-            self.cell, inputs, initial_states, sequence_length, self.time_major, self.is_reverse, **kwargs
-        )
+        return rnn(self.cell, inputs, initial_states, sequence_length, self.time_major, self.is_reverse, **kwargs)
 
 
 class BiRNN(Layer):
@@ -106,7 +104,9 @@ class BiRNN(Layer):
         self.cell_fw = cell_fw
         self.cell_bw = cell_bw
         if getattr(cell_fw, "input_size", None) != getattr(cell_bw, "input_size", None):
-            raise ValueError(f"input size of forward cell({cell_fw.input_size}) does not equals that of backward cell({cell_bw.input_size})")
+            raise ValueError(
+                f"input size of forward cell({cell_fw.input_size}) does not equals that of backward cell({cell_bw.input_size})"
+            )
         self.time_major = time_major
 
     def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
@@ -116,9 +116,7 @@ class BiRNN(Layer):
         ahead, ahead_states = rnn(
             self.cell_fw, inputs, forward_states, sequence_length, self.time_major, False, **kwargs
         )
-        back, back_states = rnn(
-            self.cell_bw, inputs, backward_states, sequence_length, self.time_major, True, **kwargs
-        )
+        back, back_states = rnn(self.cell_bw, inputs, backward_states, sequence_length, self.time_major, True, **kwargs)
         joined = _map_pair(lambda a, b: paddle.concat([a, b], axis=-1), ahead, back)
         return joined, (ahead_states, back_states)
 
@@ -176,7 +174,7 @@ class RNNBase(LayerList):
         for number, layer in enumerate(self):
             cells = [layer.cell] if self.num_directions == 1 else [layer.cell_fw, layer.cell_bw]
             for cell, suffix in zip(cells, ("", "_reverse")):
-                for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_ho"):
+                for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
                     if hasattr(cell, kind):
                         setattr(self, f"{kind}_l{number}{suffix}", getattr(cell, kind))
 
@@ -225,8 +223,6 @@ class RNNBase(LayerList):
             text += f", time_major={self.time_major}"
         if self.dropout != 0:
             text += f", dropout={self.dropout}"
-        if self.proj_size > 0:
-            text += f", proj_size={self.proj_size}"
         return text
 
 
@@ -245,9 +241,7 @@ _DOC = """{what}
 
 
 class SimpleRNN(RNNBase):
-    __doc__ = _DOC.format(
-        what="Stacked simple recurrent layers.", more='\n        activation (str): "tanh" or "relu".'
-    )
+    __doc__ = _DOC.format(what="Stacked simple recurrent layers.", more='\n        activation (str): "tanh" or "relu".')
 
     def __init__(
         self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0,

@@ -74,7 +74,9 @@ class _GatedCell(RNNCellBase):
 
     def _make(self, gates, input_size, hidden_size, recurrent_size, attrs):
         if hidden_size <= 0:
-            raise ValueError(f"hidden_size of {type(self).__name__} must be greater than 0, but now equals to {hidden_size}")
+            raise ValueError(
+                f"hidden_size of {type(self).__name__} must be greater than 0, but now equals to {hidden_size}"
+            )
         initializer = Uniform(-1.0 / math.sqrt(hidden_size), 1.0 / math.sqrt(hidden_size))
         shapes = {
             "weight_ih": [gates * hidden_size, input_size],

@@ -7,8 +7,8 @@ from collections import namedtuple
 
 import paddle
 
-from .. import functional as F
 from ...base.param_attr import ParamAttr
+from .. import functional as F
 from .common import Dropout, Linear
 from .container import LayerList
 from .layers import Layer
