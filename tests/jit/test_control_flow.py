@@ -595,6 +595,56 @@ def test_dropped_variable():
     check(f, (POS,), (NEG,))
 
 
+def test_annotated_names_and_exits_in_else_clauses():
+    def f(x, items):
+        y: object
+        if x.sum() > 0:
+            y: object = x
+            z: int = 1
+        else:
+            y = -x
+            z = 2
+        for k in items:
+            try:
+                for j in (1, 2):
+                    if k == j:
+                        break
+                else:
+                    continue
+                y = y + k * z
+            except ZeroDivisionError:
+                return y
+        return y
+
+    check(f, (POS, [1, 5, 2]), (NEG, [1, 5, 2]))
+
+
+def test_returns_in_loops_that_stay_native():
+    def f(x, items):
+        for k in items:
+            try:
+                if k == 4:
+                    break
+            except ZeroDivisionError:
+                break
+            if k == 1:
+                continue
+            if k == 3:
+                return x * 3
+            x = x + k
+            try:
+                if k == 5:
+                    continue
+            finally:
+                x = x + 1
+        if x.sum() > 0:
+            x = x * 2
+        return x
+
+    for items in ([1, 2], [0, 3, 5], [5, 1, 4, 3]):
+        check(f, (POS, items), (NEG, items))
+
+
 def test_match_statement_is_left_alone():
     def f(x, mode):
         match mode:

@@ -117,6 +117,18 @@ def test_recursion_with_python_bound():
     check(power, (POS, 3), (NEG, 3))
 
 
+def power_of(x, n):
+    if n == 0:
+        return x * 0 + 1
+    if x.sum() > 100:
+        return x
+    return x * power_of(x, n - 1)
+
+
+def test_recursion_of_a_global_function():
+    check(power_of, (POS, 3), (NEG, 3))
+
+
 def test_defaults_keywords_and_varargs():
     def f(x, *rest, scale=2, bias: float = 1.0, **more):
         if x.sum() > 0:

@@ -223,7 +223,9 @@ def _compile(fn: types.FunctionType) -> Callable | None:
         log(fn.__qualname__, ast.unparse(tree))
     compiled = compile(module, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE)
     outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
-    inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name)
+    inner = next(
+        c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name in (transformer.FUNCTION, "<lambda>")
+    )
     inner = _rename(inner, code.co_name, getattr(code, "co_qualname", code.co_name))
     return functools.partial(_build, inner)
 

@@ -20,7 +20,11 @@ EXIT_FLAGS = (RETURN_FLAG, "_jst_broke_", "_jst_skipped_")
 
 
 class CannotLower(Exception):
-    """An exit leaves a ``try`` or ``match`` that would have to move into a region."""
+    """An exit leaves a ``try`` or ``match`` that would have to move into a region; ``place`` is the branch that moves it."""
+
+    def __init__(self, node: ast.stmt) -> None:
+        super().__init__()
+        self.place = (node.lineno, node.col_offset) if isinstance(node, ast.If) else None
 
 
 def is_python_test(e: ast.expr) -> bool:
@@ -101,24 +105,25 @@ def _binds_scope(stmts: list[ast.stmt]) -> bool:
     )
 
 
-def mark(stmts: list[ast.stmt], held: frozenset = frozenset()) -> None:
+def mark(stmts: list[ast.stmt], native: set, held: frozenset = frozenset()) -> None:
     """Set ``jst_extract`` on each branch and loop: may it become a region?
 
-    ``held`` are the kinds of exit that would leave a ``try`` or ``match`` around: those stay Python's.
+    Branches at the positions ``native`` may not. ``held`` are the kinds of exit that would leave a ``try`` or ``match`` around: those stay Python's.
     """
     for s in stmts:
         inner = held
         if isinstance(s, ast.If):
             blocked = escaping([s]) & held or _through_opaque([s]) or _binds_scope([s])
-            s.jst_extract = not is_python_test(s.test) and not blocked
+            s.jst_extract = not is_python_test(s.test) and not blocked and (s.lineno, s.col_offset) not in native
         elif isinstance(s, _LOOPS):
             blocked = escaping(s.body) & held & {RETURN} or _through_opaque(s.body) or _binds_scope(s.body)
             s.jst_extract = not blocked
+            s.jst_extract_else = not (escaping(s.orelse) & held or _through_opaque(s.orelse) or _binds_scope(s.orelse))
             inner = held & {RETURN}
         elif isinstance(s, (ast.Try, ast.TryStar, ast.Match)):
             inner = frozenset([RETURN, BREAK, CONTINUE])
         for k, b in enumerate(_blocks(s)):
-            mark(b, held if isinstance(s, _LOOPS) and k == 1 else inner)
+            mark(b, native, held if isinstance(s, _LOOPS) and k == 1 else inner)
 
 
 def _through_regions(stmts: list[ast.stmt]) -> set[str]:
@@ -128,7 +133,8 @@ def _through_regions(stmts: list[ast.stmt]) -> set[str]:
         if isinstance(s, ast.If) and s.jst_extract:
             out |= escaping([s])
         elif isinstance(s, _LOOPS):
-            body = escaping(s.body) if s.jst_extract else _through_regions(s.body)
+            # Once any exit of a body is lowered, the statements after it move: then all its exits must be.
+            body = escaping(s.body) if s.jst_extract or _through_regions(s.body) else set()
             out |= (body & {RETURN}) | _through_regions(s.orelse)
         elif not isinstance(s, (ast.Try, ast.TryStar, ast.Match)):
             for b in _blocks(s):
@@ -228,7 +234,7 @@ class _Lowering:
         return [s]
 
     def _lowers_loop(self, s, returns: bool) -> bool:
-        return returns or (BREAK in (escaping(s.body) if s.jst_extract else _through_regions(s.body))) or s.jst_extract
+        return returns or s.jst_extract or BREAK in _through_regions(s.body)
 
     def _names(self, s) -> dict[str, str]:
         if not hasattr(s, "jst_flags"):
@@ -245,12 +251,12 @@ class _Lowering:
         node = ast.If(
             ast.copy_location(ast.UnaryOp(ast.Not(), self._load(self._names(s)[BREAK], s)), s), orelse, []
         )
-        node.jst_extract = not _through_opaque(orelse)
+        node.jst_extract = s.jst_extract_else
         return [s, ast.copy_location(node, orelse[0])]
 
     def _loop(self, s, returns: bool) -> list[ast.stmt]:
         inner = escaping(s.body)
-        lower = inner if s.jst_extract else _through_regions(s.body) & inner
+        lower = inner if s.jst_extract or _through_regions(s.body) else set()
         if getattr(s, "jst_force_break", False):
             lower = lower | {BREAK}
         lower = (lower & {BREAK, CONTINUE}) | ({RETURN} if returns and RETURN in inner else set())
@@ -292,7 +298,7 @@ class _Lowering:
         return ast.fix_missing_locations(ast.copy_location(node, at))
 
 
-def lower(fn: ast.FunctionDef) -> None:
+def lower(fn: ast.FunctionDef, native: set) -> None:
     """Lower the early exits of ``fn`` in place. Raises CannotLower; then the tree is spoilt and must be copied anew."""
-    mark(fn.body)
+    mark(fn.body, native)
     _Lowering(fn).run()

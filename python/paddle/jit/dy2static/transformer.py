@@ -25,6 +25,7 @@ from . import analysis, early_exit
 from .eligibility import FRAME_BUILTINS, Mangler, is_cheap, ordered_parameters, parameters
 
 JST = "_jst"
+FUNCTION = "_jst_function"
 
 
 class _Scope:
@@ -171,7 +172,17 @@ class Transformer(ast.NodeTransformer):
                 notes.append(self._call_statement("will_set", [owner, ast.Constant(t.attr)], s))
         return [*notes, self.generic_visit(s)] if notes else self.generic_visit(s)
 
-    visit_Assign = visit_AugAssign = visit_AnnAssign = _assignment
+    visit_Assign = visit_AugAssign = _assignment
+
+    def visit_AnnAssign(self, s: ast.AnnAssign):
+        if not isinstance(s.target, ast.Name):
+            return self._assignment(s)
+        # An annotated name can't be declared nonlocal. Without a value the statement only makes the name local.
+        value = s.value if s.value is not None else ast.Constant(None)
+        plain = ast.copy_location(ast.Assign([s.target], value, None), s)
+        if s.value is not None:
+            return self._assignment(ast.fix_missing_locations(plain))
+        return ast.fix_missing_locations(ast.copy_location(ast.If(ast.Constant(0), [plain], []), s))
 
     def visit_Assert(self, s: ast.Assert):
         args = [self.test(s.test)]
@@ -353,17 +364,29 @@ def transform(fn, class_name: str | None, freevars: set[str], is_library: Callab
 
     tree = fresh()
     if isinstance(tree, ast.FunctionDef):
-        try:
-            early_exit.lower(tree)
-        except early_exit.CannotLower:
-            tree = fresh()
-            for n in ast.walk(tree):
-                if isinstance(n, (ast.If, ast.While, ast.For)):
-                    n.jst_extract = False
+        tree = _lowered(tree, fresh)
     worker = Transformer(tree, freevars, is_library)
     out = worker.function() if isinstance(tree, ast.FunctionDef) else worker.lambda_()
     _strip_signature(out)
     return out
+
+
+def _lowered(tree: ast.FunctionDef, fresh: Callable[[], ast.FunctionDef]) -> ast.FunctionDef:
+    """Lower early exits; branches in the way of a ``try`` stay Python's."""
+    native: set = set()
+    while True:
+        try:
+            early_exit.lower(tree, native)
+            return tree
+        except early_exit.CannotLower as error:
+            tree = fresh()
+            if error.place is None or error.place in native:
+                break
+            native.add(error.place)
+    for n in ast.walk(tree):
+        if isinstance(n, (ast.If, ast.While, ast.For)):
+            n.jst_extract = False
+    return tree
 
 
 def _strip_signature(fn) -> None:
@@ -382,7 +405,12 @@ def factory(fn, freevars) -> ast.Module:
     """A module whose only function has the free variables of ``fn`` as parameters, and ``fn`` inside."""
     names = [JST, *sorted(set(freevars) - {JST})]
     args = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-    inner = fn if isinstance(fn, ast.FunctionDef) else ast.copy_location(ast.Expr(fn), fn)
+    # Under its own name the function would be a local of the factory and hide the global that recursion means.
+    inner = copy.copy(fn)
+    if isinstance(fn, ast.FunctionDef):
+        inner.name = FUNCTION
+    else:
+        inner = ast.copy_location(ast.Expr(fn), fn)
     outer = ast.FunctionDef("_jst_factory", args, [inner], [], None)
     ast.copy_location(outer, fn)
     return ast.fix_missing_locations(ast.Module([outer], []))
