@@ -273,7 +273,7 @@ def array_concat(array, axis):
 
 
 def save(path, programs, configs):
-    """Write ``{method: (program, input specs, output structure)}`` with the parameters they capture to ``path``.*"""
+    """Write ``{method: (ConcreteProgram, layer or function)}`` with the parameters they capture to ``path``.*"""
     return core().save(path, programs, configs)
 
 

@@ -119,7 +119,8 @@ def mark(stmts: list[ast.stmt], native: set, held: frozenset = frozenset()) -> N
             blocked = escaping(s.body) & held & {RETURN} or _through_opaque(s.body) or _binds_scope(s.body)
             s.jst_extract = not blocked
             s.jst_extract_else = not (escaping(s.orelse) & held or _through_opaque(s.orelse) or _binds_scope(s.orelse))
-            inner = held & {RETURN}
+            # Exits can't be lowered beside others that leave a `try`: then all of this loop's stay Python's.
+            inner = frozenset([RETURN, BREAK, CONTINUE]) if _through_opaque(s.body) else held & {RETURN}
         elif isinstance(s, (ast.Try, ast.TryStar, ast.Match)):
             inner = frozenset([RETURN, BREAK, CONTINUE])
         for k, b in enumerate(_blocks(s)):
