@@ -56,7 +56,7 @@ def test_conv2d_paddings(padding, stride, dilation, groups, pads):
     close(got, want, 1e-4)
     last = F.conv2d(
         t(x.transpose(0, 2, 3, 1).copy()), t(w), t(b), stride,
-        padding if not isinstance(padding, list) or not isinstance(padding[0], list) else [[0, 0], [1, 2], [0, 1], [0, 0]],
+        [[0, 0], [1, 2], [0, 1], [0, 0]] if padding == [[0, 0], [0, 0], [1, 2], [0, 1]] else padding,
         dilation, groups, "NHWC",
     )  # fmt: skip
     close(last, want.transpose(0, 2, 3, 1), 1e-4)
@@ -74,7 +74,10 @@ def test_transposed_convolution_is_the_gradient():
         F.conv2d_transpose(g, w, stride=2, padding=1, output_size=[20, 9])
 
 
-@pytest.mark.parametrize(("mode", "numpy_mode"), [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap"), ("constant", "constant")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mode", "numpy_mode"),
+    [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap"), ("constant", "constant")],
+)
 def test_pad_takes_the_last_dimension_first(mode, numpy_mode):
     x = draw(2, 3, 4, 5)
     close(F.pad(t(x), [1, 2, 3, 0], mode=mode), np.pad(x, ((0, 0), (0, 0), (3, 0), (1, 2)), numpy_mode), 0)
@@ -120,7 +123,12 @@ def test_interpolate():
     assert F.interpolate(image, size=[1, 1], mode="area").item() == 1.5
     constant = paddle.ones([1, 1, 3, 4])
     close(F.interpolate(constant, size=[7, 5], mode="bicubic"), np.ones((1, 1, 7, 5)))
-    for bad in ({"mode": "foo", "size": [1, 1]}, {}, {"size": [1, 1], "scale_factor": 2}, {"size": [2, 2], "align_corners": True}):  # fmt: skip
+    for bad in (
+        {"mode": "foo", "size": [1, 1]},
+        {},
+        {"size": [1, 1], "scale_factor": 2},
+        {"size": [2, 2], "align_corners": True},
+    ):
         with pytest.raises(ValueError):
             F.interpolate(image, **bad)
 

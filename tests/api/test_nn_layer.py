@@ -113,7 +113,9 @@ def test_hooks_order_forms_and_removal():
             lambda layer, args, kwargs: (log.append(("first", kwargs["k"])), (args, {"k": 3}))[1],
             with_kwargs=True, prepend=True,
         ),
-        net.register_forward_post_hook(lambda layer, args, kwargs, out: log.append(("post", kwargs["k"])), with_kwargs=True),
+        net.register_forward_post_hook(
+            lambda layer, args, kwargs, out: log.append(("post", kwargs["k"])), with_kwargs=True
+        ),
         net.register_forward_post_hook(lambda layer, args, out: log.append(("always", out is None)), always_call=True),
     ]  # fmt: skip
     net(paddle.ones([1, 2]), k=2)

@@ -49,7 +49,10 @@ def test_cross_entropy(reduction):
     smooth = np.eye(C)[labels] * 0.9 + 0.1 / C
     got = F.cross_entropy(t(logits), t(labels), label_smoothing=0.1, reduction=reduction)
     same(got.squeeze() if reduction == "none" else got, reduced(-(smooth * log_p).sum(1), reduction))
-    same(F.nll_loss(t(log_p), t(labels), t(weight), 3, reduction), reduced(picked * weight[labels] * counts, reduction, (weight[labels] * counts).sum()))  # fmt: skip
+    same(
+        F.nll_loss(t(log_p), t(labels), t(weight), 3, reduction),
+        reduced(picked * weight[labels] * counts, reduction, (weight[labels] * counts).sum()),
+    )
     column = F.cross_entropy(t(logits), t(labels[:, None]), reduction="none")
     assert column.shape == [N, 1]
 

@@ -39,14 +39,9 @@ from .layer.activation import (
     ThresholdedReLU,
 )
 from .layer.common import (
-    AlphaDropout,
     Bilinear,
     CosineSimilarity,
-    Dropout,
-    Dropout2D,
-    Dropout3D,
     Embedding,
-    FeatureAlphaDropout,
     Flatten,
     Fold,
     Identity,
@@ -75,6 +70,7 @@ from .layer.conv import (
 from .layer.distance import (
     PairwiseDistance,
 )
+from .layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
 from .layer.layers import (
     Layer,
 )

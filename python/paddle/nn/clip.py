@@ -1,6 +1,7 @@
 """Gradient clipping.
 
-A clip object maps a list of (parameter, gradient) pairs to one with clipped gradients; pairs without a gradient pass, and
+A clip object maps a list of (parameter, gradient) pairs to one with clipped gradients; pairs without a gradient pass,
+and
 so do those whose parameter has `need_clip` False.
 """
 

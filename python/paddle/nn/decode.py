@@ -26,7 +26,8 @@ def _map_many(function, *structures):
 class Decoder:
     """What `dynamic_decode` runs.
 
-    `initialize(inits)` gives (inputs, states, finished); `step(time, inputs, states)` gives (outputs, states, inputs of the
+    `initialize(inits)` gives (inputs, states, finished); `step(time, inputs, states)` gives (outputs, states, inputs
+    of the
     next step, finished); `finalize(outputs, states, lengths)`, where it exists, has the last word.
     """
 
@@ -150,6 +151,15 @@ class BeamSearchDecoder(Decoder):
         return True
 
 
+def _keeper(finished):
+    """Chooses the old state where a sample has finished."""
+
+    def choose(new, old):
+        return paddle.where(finished.reshape([-1] + [1] * (len(new.shape) - 1)), old, new)
+
+    return choose
+
+
 def dynamic_decode(
     decoder, inits=None, max_step_num=None, output_time_major=False, impute_finished=False, is_test=False,
     return_length=False, **kwargs,
@@ -179,10 +189,7 @@ def dynamic_decode(
             now = paddle.logical_or(now, finished)
             lengths = lengths + paddle.logical_not(finished).astype("int64")
             if impute_finished:
-                before = finished
-                new_states = _map_many(
-                    lambda n, o: paddle.where(before.reshape([-1] + [1] * (len(n.shape) - 1)), o, n), new_states, states
-                )
+                new_states = _map_many(_keeper(finished), new_states, states)
         else:
             lengths = getattr(new_states, "lengths", lengths)
         steps.append(output)

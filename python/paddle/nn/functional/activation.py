@@ -113,7 +113,8 @@ def maxout(x, groups, axis=1, name=None):
     """
     if axis not in (1, -1, 3):
         raise ValueError(
-            f"Attr(axis) should be 1 when data format is NCHW, -1 or 3 when data format is NHWC. Received Attr(axis): {axis}."
+            f"Attr(axis) should be 1 when data format is NCHW, -1 or 3 "
+            f"when data format is NHWC. Received Attr(axis): {axis}."
         )
     if axis == 1:
         split = [x.shape[0], x.shape[1] // groups, groups, *x.shape[2:]]

@@ -75,7 +75,10 @@ def cross_entropy(
     if reduction == "batchmean" or reduction not in ("sum", "mean", "none"):
         check_reduction("softmax_cross_entropy", reduction)
     if ignore_index > 0 and soft_label:
-        raise ValueError("When soft_label == True, the value of 'ignore_index' in softmax_cross_entropy should be '-100', but received {}, which is not allowed.".format(ignore_index))  # fmt: skip
+        raise ValueError(
+            "When soft_label == True, the value of 'ignore_index' in softmax_cross_entropy "
+            "should be '-100', but received {}, which is not allowed.".format(ignore_index)
+        )
     if len(input.shape) == 0:
         raise ValueError("The dimension of input should be larger than zero!")
     if label_smoothing:

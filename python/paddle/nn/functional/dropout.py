@@ -52,7 +52,8 @@ def _dropout_along(x, p, axis, training, mode):
     rank = len(x.shape)
     if any(not -rank <= a < rank for a in axes) or len(axes) > rank:
         raise ValueError(
-            f"axis value should be greater than or equal to 0 and less than dimensions of x:{rank}, but get axis value:{axes}"
+            f"axis value should be greater than or equal to 0 and less "
+            f"than dimensions of x:{rank}, but get axis value:{axes}"
         )
     axes = [a % rank for a in axes]
     keep = 1.0 - p

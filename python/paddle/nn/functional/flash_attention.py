@@ -186,7 +186,8 @@ def flashmask_attention(
 
     Args:
         query, key, value (Tensor): [B, S, H, D].
-        startend_row_indices (Tensor, optional): int32 [B, H_kv or 1, S_k, n]. Causal: n = 1 hides rows from start on, n = 2
+        startend_row_indices (Tensor, optional): int32 [B, H_kv or 1, S_k, n]. Causal: n = 1 hides rows from start on,
+            n = 2
             rows in [start, end). Otherwise n = 2 hides rows from start on below the diagonal and rows before end above
             it, n = 4 two ranges, below and above.
         window_size (int | pair, optional): sliding window to the left and right, without `startend_row_indices`.
@@ -223,7 +224,9 @@ def flashmask_attention(
     if mask is not None:
         # A row that sees nothing gives zeros.
         empty = paddle.logical_not(paddle.any(mask, axis=-1))
-        seen = paddle.transpose(paddle.logical_not(empty).reshape([-1, empty.shape[-2] if len(empty.shape) > 1 else 1, rows]), [0, 2, 1])  # fmt: skip
+        seen = paddle.transpose(
+            paddle.logical_not(empty).reshape([-1, empty.shape[-2] if len(empty.shape) > 1 else 1, rows]), [0, 2, 1]
+        )
         out = paddle.where(seen.unsqueeze(-1), out, paddle.zeros_like(out))
     if not return_softmax_lse:
         return out

@@ -95,7 +95,8 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     """
     if reduction not in ("sum", "mean", "batchmean", "none"):
         raise ValueError(
-            f"The value of 'reduction' in kl_div should be 'sum', 'batchmean', 'mean' or 'none', but received {reduction}"
+            f"The value of 'reduction' in kl_div should be 'sum', "
+            f"'batchmean', 'mean' or 'none', but received {reduction}"
         )
     if label.dtype != input.dtype:
         label = label.astype(input.dtype)
@@ -117,7 +118,8 @@ def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, red
     """
     if epsilon <= 0:
         raise ValueError(
-            f"The value of `epsilon` in poisson_nll_loss should be positive, but received {epsilon:f}, which is not allowed"
+            f"The value of `epsilon` in poisson_nll_loss should be "
+            f"positive, but received {epsilon:f}, which is not allowed"
         )
     check_reduction("poisson_nll_loss", reduction)
     loss = paddle.exp(input) - label * input if log_input else input - label * paddle.log(input + epsilon)

@@ -40,7 +40,9 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     if len(label.shape) != 1:
         raise ValueError("1D target tensor expected, multi-target not supported")
     if list(input1.shape) != list(input2.shape):
-        raise ValueError("the shape of input tensor 1 should be equal to input tensor 2, but found inputs with different sizes")  # fmt: skip
+        raise ValueError(
+            "the shape of input tensor 1 should be equal to input tensor 2, but found inputs with different sizes"
+        )
     if len(input1.shape) > 2:
         raise ValueError("1D target tensor expects 1D or 2D input tensors, but found inputs with different sizes")
     check_reduction("cosine_embedding_loss", reduction)
@@ -119,7 +121,10 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     """
     check_reduction("multi_margin_loss", reduction)
     if not (len(input.shape) == 2 and len(label.shape) == 1 and input.shape[0] == label.shape[0]):
-        raise ValueError(f"The label's shape[0] should be equal to input's shape[0], but received input's shape[0] {input.shape[0]} and label's shape[0] {label.shape[0]}.")  # fmt: skip
+        raise ValueError(
+            f"The label's shape[0] should be equal to input's shape[0], but received "
+            f"input's shape[0] {input.shape[0]} and label's shape[0] {label.shape[0]}."
+        )
     column = label.reshape([-1, 1])
     right = paddle.take_along_axis(input, column, 1)
     gap = margin - right + input

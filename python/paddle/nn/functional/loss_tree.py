@@ -75,7 +75,9 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
     single = len(label.shape) == 0
     if len(label.shape) == 1:
         if len(input.shape) != 2 or input.shape[0] != label.shape[0]:
-            raise ValueError(f"Input and label should have the same size in the batch dimension: got {input.shape}, {label.shape}")  # fmt: skip
+            raise ValueError(
+                f"Input and label should have the same size in the batch dimension: got {input.shape}, {label.shape}"
+            )
     elif single:
         if len(input.shape) != 1:
             raise ValueError("0D label tensor expects 1D input tensors, but found inputs with size")

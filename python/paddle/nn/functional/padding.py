@@ -61,7 +61,8 @@ def _normalise(x, pad, mode, data_format, from_left):
         return pairs if from_left else pairs[::-1]
     if data_format is not None and rank in _FORMATS and data_format not in _FORMATS[rank]:
         raise ValueError(
-            f"Data format {data_format} is not suitable for the input of {rank} dimensions: expected one of {_FORMATS[rank]}"
+            f"Data format {data_format} is not suitable for the input "
+            f"of {rank} dimensions: expected one of {_FORMATS[rank]}"
         )
     last = data_format is not None and rank in _FORMATS and data_format == _FORMATS[rank][1]
     if mode != "constant" and len(pairs) == rank:

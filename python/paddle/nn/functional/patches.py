@@ -64,7 +64,14 @@ def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     return patches.reshape([x.shape[0], x.shape[1] * kernel[0] * kernel[1], rows * cols])
 
 
-@accepts(x="input", output_sizes="output_size", kernel_sizes="kernel_size", strides="stride", paddings="padding", dilations="dilation")  # fmt: skip
+@accepts(
+    x="input",
+    output_sizes="output_size",
+    kernel_sizes="kernel_size",
+    strides="stride",
+    paddings="padding",
+    dilations="dilation",
+)
 def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """Adds patches up into an image: the transpose of `unfold`.
 

@@ -1,6 +1,7 @@
 """Pooling over windows.
 
-x is [N, C, *spatial] (or channels last, where a `data_format` says so). Output sizes: floor((in + pads - k) / stride) + 1,
+x is [N, C, *spatial] (or channels last, where a `data_format` says so). Output sizes: floor((in + pads - k) / stride)
++ 1,
 ceil instead of floor with `ceil_mode`. `stride` None means the kernel size.
 """
 

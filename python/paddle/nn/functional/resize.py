@@ -89,7 +89,8 @@ def _channels_last(data_format, rank):
         return data_format == "NLC"
     if data_format not in _FORMATS[rank]:
         raise ValueError(
-            f"Got wrong value for param `data_format`: {data_format} received but only {_FORMATS[rank]} supported for {rank}-D input."
+            f"Got wrong value for param `data_format`: {data_format} received "
+            f"but only {_FORMATS[rank]} supported for {rank}-D input."
         )
     return data_format == _FORMATS[rank][1]
 

@@ -155,7 +155,10 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     if mode not in ("bilinear", "nearest"):
         raise ValueError(f"The mode of grid sample function should be in ['bilinear', 'nearest'], but got: {mode}")
     if padding_mode not in ("zeros", "reflection", "border"):
-        raise ValueError(f"The padding mode of grid sample function should be in ['zeros', 'reflection', 'border'], but got: {padding_mode}")  # fmt: skip
+        raise ValueError(
+            f"The padding mode of grid sample function should be in "
+            f"['zeros', 'reflection', 'border'], but got: {padding_mode}"
+        )
     n = len(x.shape) - 2
     if n not in (2, 3) or len(grid.shape) != n + 2 or grid.shape[-1] != n:
         raise ValueError(f"[grid_sample] expected 4-D or 5-D x and grid, got {list(x.shape)} and {list(grid.shape)}")

@@ -6,7 +6,8 @@ from .assign import Assign
 from .bilinear import Bilinear
 from .constant import Constant
 from .dirac import Dirac
-from .initializer import Initializer, calculate_gain, set_global_initializer
+from .initializer import Initializer as Initializer
+from .initializer import calculate_gain, set_global_initializer
 from .kaiming import KaimingNormal, KaimingUniform
 from .normal import Normal, TruncatedNormal
 from .orthogonal import Orthogonal

@@ -97,7 +97,16 @@ def normal(shape, dtype, mean, std, seed=0):
     return drawn_in_float32(draw, shape, dtype)
 
 
-_LINEAR_LIKE = ("sigmoid", "linear", "conv1d", "conv2d", "conv3d", "conv1d_transpose", "conv2d_transpose", "conv3d_transpose")  # fmt: skip
+_LINEAR_LIKE = (
+    "sigmoid",
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv1d_transpose",
+    "conv2d_transpose",
+    "conv3d_transpose",
+)
 
 
 def calculate_gain(nonlinearity, param=None):

@@ -12,7 +12,8 @@ __all__ = ["Normal", "TruncatedNormal"]
 
 
 class NormalInitializer(_base.Initializer):
-    """Fills with normal values of mean `loc` and standard deviation `scale`; `seed` 0 draws from the global generator."""
+    """Fills with normal values of mean `loc` and standard deviation `scale`; `seed` 0 draws from the global
+    generator."""
 
     def __init__(self, loc=0.0, scale=1.0, seed=0):
         assert loc is not None and scale is not None and seed is not None

@@ -1,4 +1,5 @@
-"""Activations as layers: any shape in, the same shape out. See the functions of the same names for formulas and errors."""
+"""Activations as layers: any shape in, the same shape out. See the functions of the same names for formulas and
+errors."""
 
 from __future__ import annotations
 
@@ -271,7 +272,8 @@ class RReLU(Layer):
         return F.rrelu(x, self._lower, self._upper, self.training)
 
     def extra_repr(self):
-        return f"lower={self._lower}, upper={self._upper}, training={self.training}, dtype={self._dtype}{_tail(self._name)}"
+        bounds = f"lower={self._lower}, upper={self._upper}"
+        return f"{bounds}, training={self.training}, dtype={self._dtype}{_tail(self._name)}"
 
 
 class SELU(Layer):

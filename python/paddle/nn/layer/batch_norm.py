@@ -202,7 +202,8 @@ class SyncBatchNorm(_BatchNormBase):
     def _check_data_format(self):
         if self._data_format not in _FORMATS[None]:
             raise ValueError(
-                f"expected 'NCDHW', 'NDHWC', 'NCL', 'NLC', 'NC', 'NCHW', 'NHWC' for data_format, got {self._data_format}"
+                f"expected 'NCDHW', 'NDHWC', 'NCL', 'NLC', 'NC', 'NCHW', "
+                f"'NHWC' for data_format, got {self._data_format}"
             )
 
     def forward(self, x):

@@ -6,6 +6,7 @@ import paddle
 
 from .. import functional as F
 from .._alias import accepts
+from .dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout  # noqa: F401
 from .layers import Layer
 from .padding import (  # noqa: F401
     CircularPad1D,
@@ -305,80 +306,6 @@ class UpsamplingBilinear2D(_Upsampling2D):
         return self._resize(x, "bilinear", True)
 
 
-class Dropout(Layer):
-    """`paddle.nn.functional.dropout` as a layer; active in training mode."""
-
-    def __init__(self, p=0.5, inplace=False, axis=None, mode="upscale_in_train", name=None):
-        super().__init__()
-        self.p = p
-        self.inplace = inplace
-        self.axis = axis
-        self.mode = mode
-        self.name = name
-
-    def forward(self, input):
-        return F.dropout(input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace, mode=self.mode)
-
-    def extra_repr(self):
-        name = f", name={self.name}" if self.name else ""
-        return f"p={self.p}, axis={self.axis}, mode={self.mode}, inplace={self.inplace}{name}"
-
-
-class _ChannelDropout(Layer):
-    _default_format = "NCHW"
-
-    def extra_repr(self):
-        return f"p={self.p}, data_format={self.data_format}" + (f", name={self.name}" if self.name else "")
-
-
-class Dropout2D(_ChannelDropout):
-    """Zeroes whole channels of [N, C, H, W] with probability `p` in training mode."""
-
-    def __init__(self, p=0.5, data_format="NCHW", name=None):
-        super().__init__()
-        self.p = p
-        self.data_format = data_format
-        self.name = name
-
-    def forward(self, input):
-        return F.dropout2d(input, self.p, self.training, self.data_format, self.name)
-
-
-class Dropout3D(_ChannelDropout):
-    """Zeroes whole channels of [N, C, D, H, W] with probability `p` in training mode."""
-
-    def __init__(self, p=0.5, data_format="NCDHW", name=None):
-        super().__init__()
-        self.p = p
-        self.data_format = data_format
-        self.name = name
-
-    def forward(self, input):
-        return F.dropout3d(input, self.p, self.training, self.data_format, self.name)
-
-
-class AlphaDropout(Layer):
-    """Dropout for selu networks, with probability `p` in training mode."""
-
-    def __init__(self, p=0.5, name=None):
-        super().__init__()
-        self.p = p
-        self.name = name
-
-    def forward(self, input):
-        return F.alpha_dropout(input, self.p, self.training, self.name)
-
-    def extra_repr(self):
-        return f"p={self.p}" + (f", name={self.name}" if self.name else "")
-
-
-class FeatureAlphaDropout(AlphaDropout):
-    """`AlphaDropout` of whole channels."""
-
-    def forward(self, input):
-        return F.feature_alpha_dropout(input, self.p, self.training, self.name)
-
-
 class Unfold(Layer):
     """[N, C, H, W] to [N, C * k_h * k_w, L]: every patch as a column; arguments as `paddle.nn.functional.unfold`."""
 
@@ -404,7 +331,13 @@ class Unfold(Layer):
 class Fold(Layer):
     """[N, C * k_h * k_w, L] to [N, C, H, W]: adds patches up; arguments as `paddle.nn.functional.fold`."""
 
-    @accepts(output_sizes="output_size", kernel_sizes="kernel_size", dilations="dilation", paddings="padding", strides="stride")  # fmt: skip
+    @accepts(
+        output_sizes="output_size",
+        kernel_sizes="kernel_size",
+        dilations="dilation",
+        paddings="padding",
+        strides="stride",
+    )
     def __init__(self, output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
         super().__init__()
         self.output_sizes = output_sizes

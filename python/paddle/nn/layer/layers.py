@@ -40,7 +40,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
         if name_scope is None:
             name_scope = _scope_name(type(self).__name__)
         self._full_name = unique_name.generate(name_scope)
-        self._built = type(self)._build_once is Layer._build_once
+        self._built = False
         self._dtype = dtype
         self._parameters = OrderedDict()
         self._buffers = OrderedDict()
@@ -57,9 +57,15 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
     # ---- calling
 
     def __call__(self, *inputs, **kwargs):
-        if self._built and not self._forward_pre_hooks and not self._forward_post_hooks:
-            return self.forward(*inputs, **kwargs)
-        return self._dygraph_call_func(*inputs, **kwargs)
+        if self._forward_pre_hooks or self._forward_post_hooks:
+            return call_with_hooks(self, inputs, kwargs)
+        return self.forward(*inputs, **kwargs)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        # Only classes that build at their first call pay for asking whether they have.
+        if "_build_once" in cls.__dict__ and cls.__call__ is Layer.__call__:
+            cls.__call__ = Layer._dygraph_call_func
 
     def _dygraph_call_func(self, *inputs, **kwargs):
         if not self._built:

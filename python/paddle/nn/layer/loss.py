@@ -165,7 +165,8 @@ class PoissonNLLLoss(Layer):
         super().__init__()
         if epsilon <= 0:
             raise ValueError(
-                f"The value of `epsilon` in PoissonNLLLoss should be positive, but received {epsilon:f}, which is not allowed"
+                f"The value of `epsilon` in PoissonNLLLoss should be "
+                f"positive, but received {epsilon:f}, which is not allowed"
             )
         _check("PoissonNLLLoss", reduction)
         self._log_input = log_input

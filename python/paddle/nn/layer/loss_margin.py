@@ -51,7 +51,8 @@ class CosineEmbeddingLoss(Layer):
         super().__init__()
         if margin > 1 or margin < -1:
             raise ValueError(
-                f"The value of 'margin' should be in the interval of [-1, 1], but received {margin:f}, which is not allowed."
+                f"The value of 'margin' should be in the interval of [-1, "
+                f"1], but received {margin:f}, which is not allowed."
             )
         _check("CosineEmbeddingLoss", reduction)
         self.margin = margin

@@ -68,7 +68,8 @@ def _stack(outputs, axis):
 
 
 class RNN(Layer):
-    """`cell` along time: `forward(inputs, initial_states=None, sequence_length=None, **kwargs)` gives (outputs, states).
+    """`cell` along time: `forward(inputs, initial_states=None, sequence_length=None, **kwargs)` gives (outputs,
+    states).
 
     Args:
         cell (RNNCellBase): the step.
@@ -105,7 +106,8 @@ class BiRNN(Layer):
         self.cell_bw = cell_bw
         if getattr(cell_fw, "input_size", None) != getattr(cell_bw, "input_size", None):
             raise ValueError(
-                f"input size of forward cell({cell_fw.input_size}) does not equals that of backward cell({cell_bw.input_size})"
+                f"input size of forward cell({cell_fw.input_size}) does "
+                f"not equals that of backward cell({cell_bw.input_size})"
             )
         self.time_major = time_major
 

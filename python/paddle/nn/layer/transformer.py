@@ -100,7 +100,8 @@ class MultiHeadAttention(Layer):
         return (q, k, v) if cache is None else (q, k, v, cache)
 
     def gen_cache(self, key, value=None, type=Cache):
-        """A cache: StaticCache holds projections of `key` and `value`; Cache starts from them, or empty without `value`."""
+        """A cache: StaticCache holds projections of `key` and `value`; Cache starts from them, or empty without
+        `value`."""
         if type is MultiHeadAttention.StaticCache:
             return self.StaticCache(*self.compute_kv(key, key if value is None else value))
         if value is not None:
@@ -141,11 +142,13 @@ class TransformerEncoderLayer(Layer):
 
     Args:
         d_model, nhead, dim_feedforward (int): sizes.
-        dropout (float): after each part. attn_dropout, act_dropout (float, optional): of the attention weights and after
+        dropout (float): after each part. attn_dropout, act_dropout (float, optional): of the attention weights and
+            after
             the activation; `dropout` when None.
         activation (str): a function of `paddle.nn.functional`.
         normalize_before (bool): norm before each part rather than after its residual.
-        weight_attr, bias_attr (ParamAttr, bool or two of them, optional): of attention, and of the feed-forward network.
+        weight_attr, bias_attr (ParamAttr, bool or two of them, optional): of attention, and of the feed-forward
+            network.
         layer_norm_eps (float): epsilon of the norms.
 
     `forward(src, src_mask=None, cache=None)` takes and gives [B, S, d_model]; with a cache also the new cache.

@@ -56,7 +56,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 @paddle.no_grad()
 def clip_grad_value_(parameters, clip_value):
-    """Clips every element of the gradients to ± `clip_value` (float >= 0); parameters without a gradient are left out."""
+    """Clips every element of the gradients to ± `clip_value` (float >= 0); parameters without a gradient are left
+    out."""
     clip_value = float(clip_value)
     for p in _gradients(parameters):
         p.grad.set_value(paddle.clip(p.grad, -clip_value, clip_value))

@@ -76,7 +76,8 @@ class WeightNorm:
 
 
 def weight_norm(layer, name="weight", dim=0):
-    """Reparametrises `layer`'s parameter `name` as ``name_g * name_v / |name_v|``, the norm over all dimensions but `dim`.
+    """Reparametrises `layer`'s parameter `name` as ``name_g * name_v / |name_v|``, the norm over all dimensions but
+    `dim`.
 
     Args:
         layer (Layer): changed in place.
