@@ -242,7 +242,9 @@ def test_for_target_after_loop():
 
     run, _ = trace(f, (POS, i64(3)))
     np.testing.assert_allclose(arrays(run(POS, i64(4))), POS * 3 + 3)
-    with pytest.raises(AssertionError, match="'i', 'last' is used after a loop that ran no round.*test_control_flow.py"):
+    with pytest.raises(
+        AssertionError, match="'i', 'last' is used after a loop that ran no round.*test_control_flow.py"
+    ):
         run(POS, i64(0))
 
 

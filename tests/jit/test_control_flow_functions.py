@@ -44,7 +44,9 @@ def test_cond_errors():
 
 def test_while_loop():
     def f(x, n):
-        i, (y, d) = while_loop(lambda i, s: i < n, lambda i, s: [i + 1, (s[0] * 2, {"k": s[1]["k"] + i})], [0, (x, {"k": 0})])
+        i, (y, d) = while_loop(
+            lambda i, s: i < n, lambda i, s: [i + 1, (s[0] * 2, {"k": s[1]["k"] + i})], [0, (x, {"k": 0})]
+        )
         (j,) = while_loop(lambda j: j < n, lambda j: j + 2, (i,))
         return i + 0 * n, y, d, j
 
@@ -53,7 +55,12 @@ def test_while_loop():
 
 def test_while_loop_errors():
     x = fc.Tensor(np.asarray(1.0))
-    for args, error in [((3, 3, [x]), TypeError), ((len, 3, [x]), TypeError), ((len, len, x), TypeError), ((len, len, []), ValueError)]:
+    for args, error in [
+        ((3, 3, [x]), TypeError),
+        ((len, 3, [x]), TypeError),
+        ((len, len, x), TypeError),
+        ((len, len, []), ValueError),
+    ]:
         with pytest.raises(error, match="while_loop"):
             while_loop(*args)
     with pytest.raises(ValueError, match="should return 2 loop variables, but returned 1"):

@@ -226,6 +226,7 @@ def test_not_to_static_and_ignore_module():
 
     ignore_module([module])
     try:
+
         def f(x):
             if x:
                 return 1
@@ -255,7 +256,11 @@ def test_traceback_names_the_original_line():
     with pytest.raises(NameError) as error:
         trace(f, (POS,))
     frames = traceback.extract_tb(error.value.__traceback__)
-    assert frames[-1].filename == __file__ and frames[-1].line.startswith("y = y + missing_name") and frames[-1].name == "f"
+    assert (
+        frames[-1].filename == __file__
+        and frames[-1].line.startswith("y = y + missing_name")
+        and frames[-1].name == "f"
+    )
 
     from paddle.jit.dy2static.errors import trim_traceback
 
@@ -270,7 +275,9 @@ def test_undefined_in_one_branch():
         return y + 1
 
     line = f.__code__.co_firstlineno + 1
-    with pytest.raises(UnboundLocalError, match=rf"'y' is only given a value when the condition is true.*test_functions.py:{line}\)"):
+    with pytest.raises(
+        UnboundLocalError, match=rf"'y' is only given a value when the condition is true.*test_functions.py:{line}\)"
+    ):
         trace(f, (POS,))
 
 

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from harness import arrays, same, tensors, trace
 
-INPUTS = [(np.float32(a), np.float32(b), np.int64(n)) for a, b, n in [(1, 2, 3), (-1, 4, 0), (5, -3, 2), (0.5, 0.25, 5), (-7, -8, 1)]]
+INPUTS = [
+    (np.float32(a), np.float32(b), np.int64(n))
+    for a, b, n in [(1, 2, 3), (-1, 4, 0), (5, -3, 2), (0.5, 0.25, 5), (-7, -8, 1)]
+]
 
 
 class Writer:
@@ -25,13 +28,17 @@ class Writer:
         return self.random.choice(choices)
 
     def value(self):
-        return self.pick("a", "b", "c", "k", "box['v']", "a + b", "b - c", "c * 0.5", "k + 1", "1.5", "(a if b > c else b)")
+        return self.pick(
+            "a", "b", "c", "k", "box['v']", "a + b", "b - c", "c * 0.5", "k + 1", "1.5", "(a if b > c else b)"
+        )
 
     def test(self):
         simple = [f"{self.value()} > {self.value()}", "n > 2", "k < 3", "a < b", "c <= 4"]
         one = self.random.choice(simple)
         two = self.random.choice(simple)
-        return self.pick(one, one, f"{one} and {two}", f"{one} or {two}", f"not ({one})", "-2 < a < 3", f"({one}) and not ({two})")
+        return self.pick(
+            one, one, f"{one} and {two}", f"{one} or {two}", f"not ({one})", "-2 < a < 3", f"({one}) and not ({two})"
+        )
 
     def emit(self, indent, text):
         self.lines.append("    " * indent + text)
@@ -112,7 +119,10 @@ def run_seed(seed: int) -> None:
         run, _ = trace(f, INPUTS[0])
         for args in INPUTS:
             want = arrays(f(*tensors(args)))
-            same(tuple(np.asarray(v, dtype="float64") for v in arrays(run(*args))), tuple(np.asarray(v, dtype="float64") for v in want))
+            same(
+                tuple(np.asarray(v, dtype="float64") for v in arrays(run(*args))),
+                tuple(np.asarray(v, dtype="float64") for v in want),
+            )
     except BaseException:
         print(text)
         raise

@@ -87,7 +87,11 @@ def test_structures_in_and_out():
 
     @jit.to_static
     def f(batch, pair, *rest, **more):
-        return {"s": batch["x"] + pair.a, "n": None, "k": (batch["k"], [pair.b * 2])}, Pair(rest[0], more["z"]), batch["x"].shape[0]
+        return (
+            {"s": batch["x"] + pair.a, "n": None, "k": (batch["k"], [pair.b * 2])},
+            Pair(rest[0], more["z"]),
+            batch["x"].shape[0],
+        )
 
     for _ in range(2):
         out, pair, n = f({"x": t(1, 2), "k": 3}, Pair(t(1, 1), t(5)), t(7), z=t(8))
@@ -295,7 +299,9 @@ def test_break_without_full_graph_runs_eagerly():
     line = f._function.__code__.co_firstlineno + 6
     assert value(f(t(1, 2))) == [10, 15] and value(f(t(-1, 0))) == [1, 0]
     event = f.report().events[0]
-    assert event.kind == "eager" and f"test_static_function.py:{line}" in event.reasons[-1] and len(f.report().events) == 1
+    assert (
+        event.kind == "eager" and f"test_static_function.py:{line}" in event.reasons[-1] and len(f.report().events) == 1
+    )
 
 
 def test_break_with_full_graph_is_an_error_at_the_users_line():

@@ -15,6 +15,7 @@ class _State(threading.local):
 
 state = _State()
 
+
 class Switches:
     enabled = True  # jit.enable_to_static
     verbosity = 0

@@ -30,7 +30,9 @@ class Report:
         lines = [f"{self.name}: {self.calls} calls, {self.programs} programs, traced {self.traces} times"]
         for e in self.events:
             size = f", {e.operators} operators" if e.operators is not None else ""
-            lines.append(f"  call {e.call}: {e.kind} in {e.seconds * 1e3:.1f} ms{size}; inputs {', '.join(e.inputs) or 'none'}")
+            lines.append(
+                f"  call {e.call}: {e.kind} in {e.seconds * 1e3:.1f} ms{size}; inputs {', '.join(e.inputs) or 'none'}"
+            )
             lines += [f"    because {r}" for r in e.reasons]
         if self.functions:
             lines.append(f"  functions captured: {', '.join(self.functions)}")

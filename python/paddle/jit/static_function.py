@@ -33,7 +33,14 @@ class StaticFunction:
     """
 
     def __init__(
-        self, function, input_spec=None, build_strategy=None, backend=None, full_graph=None, property=False, instance=None
+        self,
+        function,
+        input_spec=None,
+        build_strategy=None,
+        backend=None,
+        full_graph=None,
+        property=False,
+        instance=None,
     ) -> None:
         if inspect.ismethod(function):
             instance, function = function.__self__, function.__func__
@@ -345,7 +352,9 @@ class StaticFunction:
         self._last = entry
         return entry, entry.runner
 
-    def _capture(self, structure, leaves, is_input, metas, full_graph: bool, attributes: list | None) -> ConcreteProgram:
+    def _capture(
+        self, structure, leaves, is_input, metas, full_graph: bool, attributes: list | None
+    ) -> ConcreteProgram:
         name = self._function.__qualname__
         options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": name}
         owner, call = self._owner(), self.__jst_inline__
@@ -448,5 +457,3 @@ def _user_line(error: BaseException) -> str:
         if not convert.is_library_module(frame.f_globals.get("__name__"), code.co_filename):
             found = f"{code.co_filename}:{line}"
     return found
-
-

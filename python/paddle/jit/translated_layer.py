@@ -14,8 +14,10 @@ from .structure import flatten, unflatten
 
 class _Meta(type):
     def __instancecheck__(cls, obj: Any) -> bool:
-        return cls is not TranslatedLayer and super().__instancecheck__(obj) or (
-            cls is TranslatedLayer and isinstance(obj, _layer_type())
+        return (
+            cls is not TranslatedLayer
+            and super().__instancecheck__(obj)
+            or (cls is TranslatedLayer and isinstance(obj, _layer_type()))
         )
 
 
@@ -57,7 +59,9 @@ def _layer_type() -> type:
 
         def _run(self, method: str, *args):
             if method not in self._programs:
-                raise ValueError(f"[TranslatedLayer] no method '{method}' was saved; there are {sorted(self._programs)}")
+                raise ValueError(
+                    f"[TranslatedLayer] no method '{method}' was saved; there are {sorted(self._programs)}"
+                )
             entry = self._programs[method]
             leaves: list = []
             flatten(args, leaves)

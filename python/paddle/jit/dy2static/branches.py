@@ -51,7 +51,9 @@ class _Merge:
             return lambda results: a
         if self.exits[0] != self.exits[1]:
             return self._one_sided(name, *(MISSING if gone else v for v, gone in zip((a, b), self.exits)))
-        return self._unusable(name, Dy2StaticTypeError, f"is {describe(a)} if the condition holds and {describe(b)} if not")
+        return self._unusable(
+            name, Dy2StaticTypeError, f"is {describe(a)} if the condition holds and {describe(b)} if not"
+        )
 
     def _unusable(self, name, error, text):
         shown = "the function's result" if name.startswith(RETURN_VALUE) else f"variable '{name}'"

@@ -57,7 +57,9 @@ class TracedList:
     def _leaves(self, item):
         leaves: list = []
         if flatten(item, leaves) != self.structure:
-            raise Dy2StaticTypeError(f"items of a list that grows in a loop must all have one structure ({user_location()})")
+            raise Dy2StaticTypeError(
+                f"items of a list that grows in a loop must all have one structure ({user_location()})"
+            )
         return [v if api.is_tensor(v) else api.constant(v) for v in leaves]
 
     def append(self, item):
@@ -97,7 +99,9 @@ class TracedList:
 
     def _single(self):
         if self.structure != LEAF:
-            raise Dy2StaticTypeError(f"a list of tensors is expected, this one holds other structures ({user_location()})")
+            raise Dy2StaticTypeError(
+                f"a list of tensors is expected, this one holds other structures ({user_location()})"
+            )
         return _Joined(self.arrays[0])
 
 

@@ -93,7 +93,9 @@ def _library_test(space: dict) -> Callable[[str], bool]:
             if not isinstance(obj, types.ModuleType) or not is_library_module(obj.__name__):
                 return False
             obj = getattr(obj, part, None)
-        return not isinstance(obj, types.ModuleType) and _runs_as_is(obj) and name.rsplit(".", 1)[-1] not in _NEVER_EVIDENT
+        return (
+            not isinstance(obj, types.ModuleType) and _runs_as_is(obj) and name.rsplit(".", 1)[-1] not in _NEVER_EVIDENT
+        )
 
     return is_library
 

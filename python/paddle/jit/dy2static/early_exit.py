@@ -181,7 +181,9 @@ class _Lowering:
             value = s.value if s.value is not None else ast.copy_location(ast.Constant(None), s)
             return [self._assign(RETURN_VALUE, value, s), self._assign(RETURN_FLAG, ast.Constant(True), s)]
         if isinstance(s, (ast.Break, ast.Continue)):
-            return [self._assign(self.flags[-1][BREAK if isinstance(s, ast.Break) else CONTINUE], ast.Constant(True), s)]
+            return [
+                self._assign(self.flags[-1][BREAK if isinstance(s, ast.Break) else CONTINUE], ast.Constant(True), s)
+            ]
         if isinstance(s, ast.If):
             return self._exit_if(s, found, rest, kinds)
         if isinstance(s, ast.With):
@@ -249,9 +251,7 @@ class _Lowering:
         if BREAK not in escaping(s.body):
             return [s, *orelse]
         s.jst_force_break = True
-        node = ast.If(
-            ast.copy_location(ast.UnaryOp(ast.Not(), self._load(self._names(s)[BREAK], s)), s), orelse, []
-        )
+        node = ast.If(ast.copy_location(ast.UnaryOp(ast.Not(), self._load(self._names(s)[BREAK], s)), s), orelse, [])
         node.jst_extract = s.jst_extract_else
         return [s, ast.copy_location(node, orelse[0])]
 

@@ -98,7 +98,12 @@ class _Carry:
     def plan(self) -> tuple:
         """What the trials found, for :meth:`adopt`."""
         grown = self.entry if isinstance(self.entry, TracedList) else None
-        return self.born, grown, self.structure, [(leaf.kept, leaf.dtype, leaf.shape, leaf.widened) for leaf in self.leaves]
+        return (
+            self.born,
+            grown,
+            self.structure,
+            [(leaf.kept, leaf.dtype, leaf.shape, leaf.widened) for leaf in self.leaves],
+        )
 
     def adopt(self, plan: tuple) -> None:
         born, grown, structure, leaves = plan
@@ -118,7 +123,9 @@ class _Carry:
         self.assigned = new is not MISSING
         leaves: list = []
         structure = flatten(new, leaves) if self.assigned else None
-        fits = all((is_leaf_value(v) and not api.is_array(v) and not _has_symbolic_size(v)) or v is None for v in leaves)
+        fits = all(
+            (is_leaf_value(v) and not api.is_array(v) and not _has_symbolic_size(v)) or v is None for v in leaves
+        )
         if not leaves or not fits:
             return []
         self.structure, self.late, self.born = structure, False, True
@@ -205,7 +212,9 @@ def _loop_error(name: str, where: str, text: str):
     )
 
 
-def trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), parts: Sequence = ()) -> None:
+def trace_while(
+    first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), parts: Sequence = ()
+) -> None:
     """Trace ``while test(): body()`` as one operator. ``first_cond`` is the test's value now (a traced tensor or a bool);
     ``late`` names the variables that are read after the loop, ``parts`` are the functions cut from the user's source."""
     where = user_location()
@@ -275,7 +284,9 @@ class _Trial:
         results = list(api.build_while(_condition(first_cond), self.inits, self.region, self.cond, self.outs))
         if self.guarded:
             names = ", ".join(f"'{n}'" for n in self.guarded)
-            api.assert_(results.pop(), f"{names} is used after a loop that ran no round: give it a value before it ({where})")
+            api.assert_(
+                results.pop(), f"{names} is used after a loop that ran no round: give it a value before it ({where})"
+            )
         values = iter(results)
         for c, old in zip(self.carries, self.before.values):
             if not c.late:

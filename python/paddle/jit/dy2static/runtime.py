@@ -94,7 +94,9 @@ def for_(iterable, body: Callable, go_on: Callable | None, names: tuple, late: t
 def _leave_by_tensor(iterable, it, done: int, body, go_on, names, late) -> None:
     """From now on a tensor says whether the loop goes on."""
     if type(iterable) is range and len(iterable) - done > UNROLL_LIMIT:
-        _traced_for(TracedRange(iterable.start, iterable.stop, iterable.step), done, body, go_on, names, late, len(iterable))
+        _traced_for(
+            TracedRange(iterable.start, iterable.stop, iterable.step), done, body, go_on, names, late, len(iterable)
+        )
         return
     if not isinstance(iterable, Sized) and not isinstance(it, (zip, enumerate, map, filter, reversed)):
         rounds = 10_000

@@ -105,7 +105,12 @@ class Transformer(ast.NodeTransformer):
         parts = [then]
         if s.orelse:
             parts.append(self._part("_jst_else", s.orelse, bound & needed, s.orelse[0]))
-        args = [test, _load("_jst_then", s), _load("_jst_else", s) if s.orelse else ast.Constant(None), _strings(carried)]
+        args = [
+            test,
+            _load("_jst_then", s),
+            _load("_jst_else", s) if s.orelse else ast.Constant(None),
+            _strings(carried),
+        ]
         # Variables that the parts share with the function but that nobody reads afterwards: each branch starts from the same value.
         scratch = sorted((bound & (needed | self.always)) - set(carried))
         args.append(_strings(scratch))

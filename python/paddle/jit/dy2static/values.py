@@ -60,7 +60,20 @@ def dtype_kind(name: str) -> int:
     return 3 if name.startswith("complex") else 2
 
 
-_ORDER = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+_ORDER = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 def type_of(x) -> tuple[str, bool]:

@@ -91,13 +91,15 @@ def while_loop(cond: Callable, body: Callable, loop_vars: Sequence, is_test: boo
         new = body_fn(*box.value)
         new = list(new) if isinstance(new, (list, tuple)) else [new]
         if len(new) != len(box.value):
-            raise ValueError(f"body in while_loop should return {len(box.value)} loop variables, but returned {len(new)}")
+            raise ValueError(
+                f"body in while_loop should return {len(box.value)} loop variables, but returned {len(new)}"
+            )
         box.value = new
 
     while True:
         go = test_fn(*box.value)
         if api.is_traced(go):
-            trace_while(go, lambda: test_fn(*box.value), step, [box])
+            trace_while(go, lambda: test_fn(*box.value), step, [box], parts=(test_fn, body_fn))
             break
         if not go:
             break
@@ -173,7 +175,9 @@ def _numbered(branch_fns) -> list[tuple[int, Callable]]:
                 f"The elements' type of 'branch_fns' in switch_case must be <class 'tuple'>, but received: {type(branch_fns)}."
             )
         if len(item) != 2:
-            raise TypeError(f"The tuple's size of 'branch_fns' in switch_case must be 2, but received: {len(item)}-tuple.")
+            raise TypeError(
+                f"The tuple's size of 'branch_fns' in switch_case must be 2, but received: {len(item)}-tuple."
+            )
         key, fn = item
         if not isinstance(key, int):
             raise TypeError(
@@ -189,5 +193,3 @@ def _numbered(branch_fns) -> list[tuple[int, Callable]]:
     if not items:
         raise ValueError("The 'branch_fns' in switch_case should not be empty.")
     return sorted(items, key=lambda i: i[0])
-
-
