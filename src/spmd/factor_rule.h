@@ -1,7 +1,7 @@
 // The sharding rule of an operator, as its record writes it in `spmd`: einsum-like, in factors.
 //
 //   rule     := 'rule:' NAME                      a C++ function registered under NAME
-//             | terms '->' terms { ';' clauses }
+//             | terms '->' terms { ';' clause }   (between clauses a comma will do)
 //   terms    := term { ',' term }                 one for each tensor argument / output, in the record's order
 //   term     := [ '[' ] dims [ ']' ] [ '^' ATTR ] brackets: a list of tensors, each of this form;
 //             | '_'                               ^ATTR: the last two dims change places if the flag ATTR is true;
@@ -12,7 +12,8 @@
 //             | '...'                             all other dimensions, aligned at the right and broadcast
 //             | '1'                               a dimension that is never sharded
 //   clause   := KIND factor { factor } [ '+' INPUT... ]
-//   KIND     := sum avg max min prod any all      sharding the factor makes outputs that lack it Partial(KIND). Inputs
+//   KIND     := sum avg(mean) max min prod any all      sharding the factor makes outputs that lack it Partial(KIND).
+//   Inputs
 //                                                 after '+' (a bias) are added to the result, so they turn Partial too
 //             | whole                             the factor must not be sharded
 //             | local                             may be sharded only because the operator has a `local` form; outputs
@@ -95,8 +96,9 @@ struct FactorRule {
   // Raises ValueError with the column when `text` is not a rule, or a clause names an unknown factor.
   static FactorRule parse(std::string_view text);
 
-  // The record's field `linear_in`: "x y | z" reads as the clause `linear x y | z`.
-  void add_linear_in(std::string_view inputs);
+  // The record's field `linear_in`: Partial passes if all of these inputs are Partial together, as in `linear x y`. A
+  // rule that says itself what passes (a clause, or a named rule) keeps its own word.
+  void add_linear_in(std::vector<std::string> names);
 
   // Applies the rule to a call. Never raises for odd shapes: what does not fit is replicate_all, with the reason.
   RuleInstance instantiate(const CallInfo& call) const;

@@ -24,14 +24,14 @@ class Parser {
     rule.inputs = terms();
     expect("->");
     rule.outputs = terms();
-    while (accept(";"))
+    while (accept(";") || accept(","))
       if (!at_end()) clause(rule);
     if (!at_end()) error("';' or the end");
     verify(rule);
     return rule;
   }
 
-  void passes(FactorRule& rule, PartialPass::Through through) {
+  void pass_list(FactorRule& rule, PartialPass::Through through) {
     do {
       PassClause pass{through, {}};
       while (auto input = accept_input()) pass.inputs.push_back(*input);
@@ -132,9 +132,10 @@ class Parser {
   void clause(FactorRule& rule) {
     constexpr std::string_view kKinds[] = {"sum", "avg", "max", "min", "prod", "any", "all"};
     std::string kind = word("a clause");
-    if (kind == "linear") return passes(rule, PartialPass::kLinear);
-    if (kind == "monotone") return passes(rule, PartialPass::kMonotone);
-    if (kind == "moves") return passes(rule, PartialPass::kMoves);
+    if (kind == "mean") kind = "avg";
+    if (kind == "linear") return pass_list(rule, PartialPass::kLinear);
+    if (kind == "monotone") return pass_list(rule, PartialPass::kMonotone);
+    if (kind == "moves") return pass_list(rule, PartialPass::kMoves);
     FactorClause c;
     auto reduce = std::find(std::begin(kKinds), std::end(kKinds), kind);
     if (reduce != std::end(kKinds)) {
@@ -166,7 +167,12 @@ class Parser {
       } else {
         return;
       }
-      accept(",");
+      // A comma goes on with the next factor, or with another clause: "whole i, whole j".
+      size_t back = at_;
+      if (accept(",") && at_letter() && at_ + 1 < text_.size() && is_word(text_[at_ + 1])) {
+        at_ = back;
+        return;
+      }
     }
   }
 
@@ -217,6 +223,8 @@ class Parser {
 
 FactorRule FactorRule::parse(std::string_view text) { return Parser(text).parse(); }
 
-void FactorRule::add_linear_in(std::string_view names) { Parser(names).passes(*this, PartialPass::kLinear); }
+void FactorRule::add_linear_in(std::vector<std::string> names) {
+  if (named.empty() && passes.empty() && !names.empty()) passes.push_back({PartialPass::kLinear, std::move(names)});
+}
 
 }  // namespace paddle::spmd

@@ -1,7 +1,9 @@
 // in_process and shared_memory groups. Right values are computed from what each rank is known to hold.
 #include <unistd.h>
 
+#include <cmath>
 #include <complex>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -172,6 +174,22 @@ TEST(SharedMemory, TooSmallIsSaidOnEveryRank) {
     });
   });
   for (auto& report : reports) EXPECT_TRUE(report.starts_with("[shared memory] /dev/shm is too small")) << report;
+}
+
+TEST(Reduce, NanWinsWhereverItStands) {
+  float nan = std::numeric_limits<float>::quiet_NaN(), a[2] = {nan, 1}, b[2] = {2, nan}, out[2];
+  const void* inputs[] = {a, b};
+  for (ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin}) {
+    reduce(inputs, out, 2, DType::kFloat32, op);
+    EXPECT_TRUE(std::isnan(out[0]) && std::isnan(out[1])) << name_of(op);
+  }
+}
+
+TEST(Reduce, IntegersWrapAround) {
+  int64_t big = std::numeric_limits<int64_t>::max(), one = 1, out;
+  const void* inputs[] = {&big, &one};
+  reduce(inputs, &out, 1, DType::kInt64, ReduceOp::kSum);
+  EXPECT_EQ(out, std::numeric_limits<int64_t>::min());
 }
 
 TEST(Reduce, SameBitsInEveryBackEndAndRun) {

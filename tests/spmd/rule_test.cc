@@ -122,6 +122,50 @@ TEST(Rule, Named) {
   EXPECT_EQ(apply("rule: expand", call({{3, 1}}, {{2, 3, 5}})), "[a -]->[B a C]");
 }
 
+TEST(Rule, NamedByIndexAndShape) {
+  EXPECT_EQ(apply("rule: scatter", call({{6, 4}, {5}, {5, 4}}, {{6, 4}}, {{"axis", num(0)}})), "[- a][-][- a]->[- a]");
+  EXPECT_EQ(apply("rule: scatter_nd", call({{6, 4, 3}, {5, 1}, {5, 4, 3}}, {{6, 4, 3}})),
+            "[- a b][- -][- a b]->[- a b]");
+  EXPECT_EQ(apply("rule: reduce_as", call({{2, 3, 4}, {1, 4}}, {{1, 4}})), "[a b c][- c]->[- c]");
+  EXPECT_EQ(apply("rule: expand_as", call({{3, 1}, {2, 3, 5}}, {{2, 3, 5}})), "[a -][b a c]->[b a c]");
+  EXPECT_EQ(apply("rule: expand_as", call({{3, 1}}, {{2, 3, 5}}, {{"target_shape", ints({2, 3, 5})}})),
+            "[a -]->[B a C]");
+  EXPECT_EQ(apply("rule: strided_slice", call({{6, 4}}, {{6, 4}}, {{"axes", ints({0})}})), "[- a]->[- a]")
+      << "it may have turned the order round";
+  EXPECT_EQ(apply("rule: searchsorted", call({{2, 9}, {2, 3}}, {{2, 3}})), "[a B][a c]->[a c]");
+  EXPECT_EQ(
+      apply("rule: layer_norm", call({{2, 3, 4}, {4}, {4}}, {{2, 3, 4}, {2, 3}, {6}}, {{"begin_norm_axis", num(2)}})),
+      "[a b -][-][-]->[a b -][a b][ab]");
+  EXPECT_EQ(apply("rule: batch_norm", call({{2, 3, 5, 5}, {3}, {3}}, {{2, 3, 5, 5}, {3}, {3}})),
+            "[A b C D][b][b]->[A b C D][b][b]");
+  EXPECT_EQ(apply("rule: batch_norm", call({{2, 3, 5, 5}, {3}, {3}}, {{2, 3, 5, 5}, {3}, {3}}, {{"is_test", true}})),
+            "[a b c d][b][b]->[a b c d][b][b]");
+  EXPECT_EQ(
+      apply("rule: pool", call({{2, 6, 6, 3}}, {{2, 5, 5, 3}, {2, 5, 5, 3}}, {{"data_format", std::string("NHWC")}})),
+      "[a - - b]->[a - - b][a - - b]");
+  EXPECT_EQ(apply("rule: swiglu", call({{2, 8}}, {{2, 4}})), "[a B]->[a C]");
+  CallInfo grid;
+  grid.inputs = {{{{2}, 4}, {{3}, 4}}};
+  grid.outputs = {{{{2, 3}, 4}, {{2, 3}, 4}}};
+  EXPECT_EQ(apply("rule: meshgrid", grid), "[a][b]->[a b][a b]");
+}
+
+TEST(Rule, ClausesMayBeSeparatedByCommas) {
+  EXPECT_EQ(apply("...ij -> ...ij; whole i, whole j", call({{2, 3, 4}}, {{2, 3, 4}})), "[a B C]->[a B C]");
+  EXPECT_EQ(apply("-> i j; whole i, whole j", call({}, {{3, 4}})), "->[A B]");
+}
+
+TEST(Rule, LinearInIsOneGroupUnlessTheRuleSpeaks) {
+  FactorRule add = FactorRule::parse("..., ... -> ..."), matmul = FactorRule::parse("ik, kj -> ij; linear 0 | 1");
+  add.add_linear_in({"x", "y"});
+  matmul.add_linear_in({"x", "y"});
+  CallInfo c = call({{2, 2}, {2, 2}}, {{2, 2}});
+  c.input_names = {"x", "y"};
+  ASSERT_EQ(add.instantiate(c).passes.size(), 1u);
+  EXPECT_EQ(add.instantiate(c).passes[0].inputs, (std::vector<int>{0, 1}));
+  EXPECT_EQ(matmul.instantiate(c).passes.size(), 2u);
+}
+
 TEST(Rule, CompoundSizesFollow) {
   EXPECT_EQ(apply("a(bc), b -> abc", call({{2, 12}, {3}}, {{2, 3, 4}})), "[a bc][b]->[a b c]");
   EXPECT_EQ(apply("a(bc), b -> abc", call({{2, 12}, {5}}, {{2, 5, 3}})),
