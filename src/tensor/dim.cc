@@ -67,6 +67,7 @@ class NodeTable {
     // A stand-in is large, distinct, and divisible by much, so that a question such as "is it even" gets the answer that
     // lets a program through.
     n.hint = hint > 0 ? hint : 5040 * (id + 2);
+    n.seen = hint > 0;
     Dim d = append(std::move(n));
     by_name_.emplace(std::move(name), d);
     return d;
@@ -243,6 +244,13 @@ Dim symbol_by_name(const std::string& name) {
 
 void Dim::not_constant() const {
   throw InternalError(fmt::format("a constant size was expected, got the symbolic size {}", str()));
+}
+
+bool has_hint(Dim d) {
+  if (d.is_const()) return true;
+  const DimNode& n = node_of(d);
+  if (n.op == DimOp::kSymbol) return n.seen;
+  return std::all_of(n.operands.begin(), n.operands.end(), has_hint);
 }
 
 int64_t Dim::hint() const {

@@ -59,12 +59,16 @@ struct DimNode {
   std::vector<Dim> operands;
   std::string name;            // kSymbol
   int64_t hint = 0;
+  bool seen = false;           // kSymbol: the hint is a size that was seen, not a stand-in
 };
 const DimNode& node_of(Dim d);  // d must be symbolic
 
 // A fresh symbol (>= 2 by definition: 0 and 1 are constants). hint: the value seen at capture; 0 where none is known, then
 // a distinct large stand-in is used.
 Dim new_symbol(int64_t hint = 0, std::string name = {});
+// Is every symbol in d one whose size was seen? Where it wasn't (InputSpec's None, the result of nonzero), shape rules take
+// on trust that sizes agree, since no guard could be judged; kernels check.
+bool has_hint(Dim d);
 Dim symbol_by_name(const std::string& name);  // finds or makes; the parser of printed programs uses it
 
 namespace dim_detail {
