@@ -19,17 +19,20 @@ void run_below(OpCall& c) {
 void check_inplace_targets(const OpCall& c) {
   for (const OutInfo& o : c.op.outs) {
     if (o.inplace_of < 0) continue;
-    for (const Tensor& t : c.args[o.inplace_of].tensors_or_empty())
-      check(t.stop_gradient() || !is_leaf(t), ErrorKind::kValue,
-            "[{}_] a leaf tensor that needs a gradient can't be written in place; use no_grad() or the out-of-place operator",
+    for (const Tensor& t : c.args[o.inplace_of].tensors_or_empty()) {
+      Tensor written = t->base ? Tensor(t->base) : t;
+      check(written.stop_gradient() || !is_leaf(written), ErrorKind::kValue,
+            "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or the "
+            "out-of-place operator",
             c.op.name);
+    }
   }
 }
 
 }  // namespace
 
 void record(OpCall& c) {
-  if (c.op.has(kNondifferentiable) || c.op.has(kInplaceOnly)) {
+  if (c.op.has(kNondifferentiable) || (c.op.has(kInplaceOnly) && !c.op.vjp)) {
     run_below(c);
     return;
   }

@@ -1,6 +1,8 @@
 #include "autograd/view.h"
 
+#include "api/ops.h"
 #include "autograd/op_node.h"
+#include "dispatch/state.h"
 
 namespace paddle::autograd {
 namespace {
@@ -23,12 +25,6 @@ Geometry geometry(const Tensor& view, const TensorImpl& base) {
 
 }  // namespace
 
-void note_view(const Tensor& view, const Tensor& source) {
-  if (!view->storage || view->storage != source->storage || view.same(source)) return;
-  view->base = source->base ? source->base : Ref<TensorImpl>(source.impl());
-  view->base_generation = view->base->generation;
-}
-
 void refresh_view(const Tensor& view) {
   if (!view->base || view->base->generation == view->base_generation) return;
   Tensor base(view->base);
@@ -42,22 +38,42 @@ void refresh_view(const Tensor& view) {
   node->save_outputs(call);
 }
 
+namespace {
+
+// "old with the viewed part replaced by part": the gradient is cut in two.
+class ReplacePart final : public Node {
+ public:
+  ReplacePart(Geometry g, Shape base) : g_(std::move(g)), base_(std::move(base)) {}
+  std::string name() const override { return "replace_part"; }
+
+  Tensors apply(Tensors&& out_grads, bool create_graph) override {
+    dispatch::GradMode mode(create_graph);
+    Tensor g = out_grads[0].is_dense() && !out_grads[0].is_contiguous() ? ops::assign(out_grads[0]) : out_grads[0];
+    Tensor part = ops::as_strided(g, g_.dims, g_.strides, g_.offset);
+    Tensors grads(2);
+    if (edges[0].node) grads[0] = ops::subtract(g, ops::as_strided_grad(part, Ints(base_), g_.dims, g_.strides, g_.offset));
+    if (edges[1].node) grads[1] = ops::assign(part);
+    return grads;
+  }
+
+ private:
+  Geometry g_;
+  Shape base_;
+};
+
+}  // namespace
+
 void rebase(const Tensor& view) {
   Tensor base(view->base);
   check(!(is_leaf(base) && !base.stop_gradient()), ErrorKind::kRuntime,
         "a view of a leaf tensor that needs a gradient can't be written in place; use no_grad() or write to a copy");
   Geometry g = geometry(view, *base.impl());
-  // The new value of the viewed part, with the history that the in-place operator just gave to the view.
-  Tensor part(TensorImpl::make());
-  part.become(view);
-  Tensor old(TensorImpl::make());
-  old.become(base);
-  Arg args[] = {Arg(old), Arg(part), Arg(std::span<const int64_t>(g.dims)), Arg(std::span<const int64_t>(g.strides)),
-                Arg(g.offset)};
-  OpCall call(op_named("as_strided_scatter"), args);
-  Ref<OpNode> node = OpNode::make(call);
-  call.out(0) = base;
-  node->save_outputs(call);
+  Ref<ReplacePart> node = make_ref<ReplacePart>(std::move(g), base.shape());
+  node->output_metas.push_back({base.dtype(), base.shape()});
+  node->edges.push_back(edge_of(base));
+  // What the in-place operator just gave to the view.
+  node->edges.push_back({Ref<Node>(static_cast<Node*>(view->grad_fn.get())), view->grad_index});
+  set_history(base, node, 0);
   ++base->generation;
   refresh_view(view);
 }

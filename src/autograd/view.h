@@ -4,9 +4,6 @@
 
 namespace paddle::autograd {
 
-// After a view operator ran: notes the base.
-void note_view(const Tensor& view, const Tensor& source);
-
 // If the base's history changed since this view was made, the view's history becomes "the viewed part of the base as it is now".
 void refresh_view(const Tensor& view);
 

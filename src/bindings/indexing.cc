@@ -195,9 +195,7 @@ void add_mask(Advanced& a, const Tensor& mask, const Tensor& x, int64_t axis, in
   Tensor where = ops::nonzero(mask);
   for (int64_t k = 0; k < mask.rank(); ++k) {
     a.axes.push_back(out_axis + k);
-    int64_t axes[] = {1};
-    int64_t drop[] = {1};
-    a.indices.push_back(ops::slice(where, axes, Ints{k}, Ints{k + 1}, {}, drop));
+    a.indices.push_back(ops::slice(where, {1}, Ints{k}, Ints{k + 1}, {}, {1}));
   }
 }
 

@@ -83,6 +83,21 @@ void bind_inplace_outputs(OpCall& c) {
   }
 }
 
+// A view knows the tensor whose storage it looks into; autograd needs it when somebody writes in place.
+void note_views(OpCall& c) {
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    if (c.op.outs[i].view_of < 0) continue;
+    const Tensor& source = c.args[c.op.outs[i].view_of].tensor();
+    auto note = [&](const Tensor& view) {
+      if (!view.defined() || view->storage != source->storage || view.same(source)) return;
+      view->base = source->base ? source->base : Ref<TensorImpl>(source.impl());
+      view->base_generation = view->base->generation;
+    };
+    note(c.out(i));
+    for (const Tensor& t : c.out_list(i)) note(t);
+  }
+}
+
 void run_composition(OpCall& c) {
   GradMode off(false);
   if (!c.inplace) return c.op.decompose(c);
@@ -144,6 +159,7 @@ void run_kernel(OpCall& c) {
   check(kernel, ErrorKind::kNotImplemented, "[{}] has no kernel for {}", c.op.name, to_string(c.place));
   if (!(c.op.traits & (kView | kDataDependentShape)) || c.inplace) allocate_outputs(c);
   kernel(c);
+  if (c.op.has(kView)) note_views(c);
 }
 
 void run_eager(OpCall& c) {

@@ -15,14 +15,19 @@ DTYPE_BITS = {name: i for i, name in enumerate([
 ALL_CHECKED = set(DTYPES)
 
 
+def public_args(r: Record) -> bool:
+    """Rules and kernels read the arguments of everything that is not just an expression."""
+    return bool(r.rules & {"shape", "decompose"}) or r.prog is None
+
+
 def header(family: str, records: list[Record]) -> str:
     out = [HEAD.format(family), "// What the rules in src/phi/rules/" + family + ".cc read and write.\n",
            f'#pragma once\n#include "api/ops_{family}.h"\n#include "phi/rules/glue.h"\n\n']  # fmt: skip
     for r in records:
-        if not r.rules:
+        if not r.rules and not public_args(r):
             continue
         out.append(f"namespace paddle::rules::{cpp_name(r.name)} {{\n")
-        if r.rules & {"shape", "decompose"}:
+        if public_args(r):
             out.append(args_struct(r))
         if "shape" in r.rules:
             metas = ", ".join(
@@ -48,7 +53,7 @@ def source(family: str, records: list[Record]) -> str:
     for r in records:
         out.append(f"namespace {cpp_name(r.name)} {{\n")
         local = ""
-        if not r.rules & {"shape", "decompose"}:
+        if not public_args(r):
             local += args_struct(r)
         if r.vjp_source is not None:
             body = "".join(f"  {line}\n" for line in r.vjp_source.split("\n"))

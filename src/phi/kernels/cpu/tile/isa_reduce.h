@@ -97,6 +97,35 @@ void reduce(void* out, const void* a, int64_t n) {
   *static_cast<T*>(out) = result;
 }
 
+// Two rows at a time: two streams from memory, and for short rows two chains of work.
+template <class T, class Op>
+void reduce_rows(void* out, const void* a, int64_t stride, int64_t rows, int64_t n) {
+  constexpr int64_t kWays = 2 * kLanes<T>;
+  T* o = static_cast<T*>(out);
+  const T* x = static_cast<const T*>(a);
+  int64_t r = 0;
+  for (; r + 2 <= rows; r += 2, x += 2 * stride) {
+    const T* y = x + stride;
+    T p[kWays], q[kWays];
+    for (int64_t k = 0; k < kWays; ++k) p[k] = q[k] = Op::template init<T>();
+    int64_t i = 0;
+    for (; i + kWays <= n; i += kWays) {
+#pragma omp simd
+      for (int64_t k = 0; k < kWays; ++k) p[k] = Op{}(p[k], x[i + k]);
+#pragma omp simd
+      for (int64_t k = 0; k < kWays; ++k) q[k] = Op{}(q[k], y[i + k]);
+    }
+    for (int64_t width = kWays / 2; width > 0; width /= 2) {
+      for (int64_t k = 0; k < width; ++k) p[k] = Op{}(p[k], p[k + width]), q[k] = Op{}(q[k], q[k + width]);
+    }
+    T first = p[0], second = q[0];
+    for (; i < n; ++i) first = Op{}(first, x[i]), second = Op{}(second, y[i]);
+    o[r] = first;
+    o[r + 1] = second;
+  }
+  if (r < rows) reduce<T, Op>(o + r, x, n);
+}
+
 // Eight rows at once: the accumulator is read and written once for them.
 template <class T, class Op>
 void fold_rows(void* accumulator, const void* a, int64_t stride, int64_t rows, int64_t cols) {
@@ -121,6 +150,7 @@ void fold_rows(void* accumulator, const void* a, int64_t stride, int64_t rows, i
 template <class T, class Op>
 void on_combine(KernelTable& t, Combine combine) {
   t.reduce[static_cast<int>(kComputeOf<T>)][static_cast<int>(combine)] = &reduce<T, Op>;
+  t.reduce_rows[static_cast<int>(kComputeOf<T>)][static_cast<int>(combine)] = &reduce_rows<T, Op>;
   t.fold_rows[static_cast<int>(kComputeOf<T>)][static_cast<int>(combine)] = &fold_rows<T, Op>;
 }
 

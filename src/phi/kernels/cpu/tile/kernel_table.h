@@ -31,6 +31,9 @@ inline constexpr size_t kCombines = static_cast<size_t>(Combine::kCount);
 // Combines x[0..n) into one value, in the compute type; sums use many accumulators.
 using ReduceKernel = void (*)(void* out, const void* x, int64_t n);
 
+// out[r] = the combination of row r, x[r * row_stride + 0 .. cols), for each of `rows` rows.
+using ReduceRowsKernel = void (*)(void* out, const void* x, int64_t row_stride, int64_t rows, int64_t cols);
+
 // acc[j] = combine(acc[j], x[i * row_stride + j]) over rows i and columns j; row_stride in elements.
 using FoldRowsKernel = void (*)(void* acc, const void* x, int64_t row_stride, int64_t rows, int64_t cols);
 
@@ -39,6 +42,7 @@ struct KernelTable {
   ConvertKernel load[kComputes][kDTypes] = {};   // storage -> compute
   ConvertKernel store[kComputes][kDTypes] = {};  // compute -> storage
   ReduceKernel reduce[kComputes][kCombines] = {};
+  ReduceRowsKernel reduce_rows[kComputes][kCombines] = {};  // real types only
   FoldRowsKernel fold_rows[kComputes][kCombines] = {};
 };
 

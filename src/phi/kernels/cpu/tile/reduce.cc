@@ -66,6 +66,7 @@ class Reduction {
   void fill_identity();
   void bind(const Dims& rows, const Dims& cols, int64_t row_pitch);
   void run_rows();
+  void run_short_rows() const;
   void run_columns();
   void reduce_unit(TileState& state, int64_t output, int64_t first_chunk, int64_t last_chunk, int64_t chunk,
                    int64_t rows, char* totals) const;
@@ -220,6 +221,23 @@ void Reduction::reduce_unit(TileState& state, int64_t output, int64_t first, int
   }
 }
 
+// Rows in memory, of one chunk each: no tiles, no totals.
+void Reduction::run_short_rows() const {
+  constexpr int64_t kRows = 256;
+  const int64_t inner = kept_.inner(), bands = (inner + kRows - 1) / kRows, o = program_.outputs[0];
+  const int64_t unit = std::min(inner, kRows) * reduced_.size;
+  parallel_for(0, kept_.outer() * bands, std::max<int64_t>(1, kGrain / unit), [&](int64_t first, int64_t last) {
+    alignas(64) char results[kRows * 8];  // real types take 8 bytes at most
+    char* pointers[kMaxOperands];
+    for (int64_t u = first; u < last; ++u) {
+      const int64_t row = u % bands * kRows, rows = std::min(kRows, inner - row);
+      locate(pointers, kept_, u / bands, row, reduced_, 0, 0);
+      table_.reduce_rows[c_][combine_](results, pointers[o], kept_.inner_stride(static_cast<int>(o)), rows, reduced_.size);
+      store_(out_at(u / bands, row), kept_.inner_stride(out_number_), results, 1, rows);
+    }
+  });
+}
+
 void Reduction::run_rows() {
   const int64_t length = reduced_.inner(), tile = frame_.tile_elements(), outputs = kept_.size;
   // Read in place if the row is what is reduced; several short rows share a tile otherwise.
@@ -233,6 +251,9 @@ void Reduction::run_rows() {
   const int64_t chunks = reduced_.outer() * ((length + chunk - 1) / chunk);
   bind(kept_, reduced_, rows > 1 ? length : 0);
 
+  if (in_place && reduced_.rank == 1 && length <= kDirectChunk && outputs > 1 && table_.reduce_rows[c_][combine_]) {
+    return run_short_rows();
+  }
   const int64_t parts = outputs * 4 < kParts * rows ? std::clamp<int64_t>(chunks, 1, kParts) : 1;
   const int64_t bands_per_outer = (kept_.inner() + rows - 1) / rows, bands = kept_.outer() * bands_per_outer;
   std::vector<char> partials(parts > 1 ? outputs * parts * 16 : 0);
