@@ -1,0 +1,8 @@
+"""Vision: models."""
+
+from __future__ import annotations
+
+from . import models
+from .models import *  # noqa: F403
+
+__all__ = ["models", *models.__all__]
