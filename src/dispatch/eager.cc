@@ -64,7 +64,8 @@ void bind_inplace_outputs(OpCall& c) {
     if (o.kind == ArgKind::kTensors) {
       auto list = c.args[o.inplace_of].tensors();
       c.out_list(i).assign(list.begin(), list.end());
-      for (Tensor& t : c.out_list(i)) t->storage->bump_version();
+      for (Tensor& t : c.out_list(i))
+        if (t.defined()) t->storage->bump_version();
       continue;
     }
     const Tensor& target = c.args[o.inplace_of].tensor();

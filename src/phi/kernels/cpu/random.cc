@@ -43,7 +43,7 @@ void generate(std::string_view op, const Tensor& out, F&& value) {
 void gaussian(OpCall& c) {
   rules::gaussian::Args a(c);
   RandomKey key = key_of(c, a.seed);
-  generate("gaussian", c.out(0), [&](uint64_t i) { return a.mean + a.std * normal_at(key, i); });
+  generate("gaussian", c.out(0), [&](uint64_t i) { return a.mean + a.std_ * normal_at(key, i); });
 }
 
 void uniform(OpCall& c) {
@@ -86,7 +86,7 @@ void truncated_gaussian(OpCall& c) {
   double low = normal_cdf(a.a), range = normal_cdf(a.b) - low;
   generate("truncated_gaussian_random", c.out(0), [&](uint64_t i) {
     double z = normal_quantile(low + range * uniform64_at(key, i));
-    return a.mean + a.std * std::clamp(z, a.a, a.b);
+    return a.mean + a.std_ * std::clamp(z, a.a, a.b);
   });
 }
 

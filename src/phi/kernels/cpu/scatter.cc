@@ -1,6 +1,7 @@
 // Writing by index: scatter and its kin, masks, set_value.
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/layout.h"
+#include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"
 
 namespace paddle::kernels {

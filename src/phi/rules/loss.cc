@@ -1,0 +1,102 @@
+// Rules of ops/loss.yaml, in the order of the records.
+#include "phi/rules_loss.h"
+
+#include "api/ops.h"
+#include "api/tensor_ops.h"
+#include "phi/rules/compose.h"
+#include "phi/rules/infer.h"
+
+namespace paddle::rules {
+namespace {
+
+constexpr DType kSame = DType::kUndefined;
+
+// Which labels count, as 0 or 1 in the logits' dtype, and labels with the ignored ones replaced by a class that exists.
+struct Labels {
+  Tensor counts, safe;
+};
+Labels labels(const Tensor& label, int64_t ignore_index, DType t) {
+  Tensor ignored = ops::equal(label, ops::full({}, Scalar(ignore_index), label.dtype(), label.place()));
+  Tensor zero = ops::full({}, Scalar(int64_t{0}), label.dtype(), label.place());
+  return {ops::cast(ops::logical_not(ignored), t), ops::where(ignored, zero, label)};
+}
+
+}  // namespace
+
+void cross_entropy_with_softmax::shape(const Args& a, TensorMeta& softmax, TensorMeta& loss) {
+  constexpr const char* op = "cross_entropy_with_softmax";
+  infer::check_rank(op, "input", a.input, 1, 64);
+  int64_t axis = infer::axis_of(op, a.axis, a.input.rank());
+  infer::check_rank(op, "label", a.label, a.input.rank(), a.input.rank());
+  softmax.shape = loss.shape = a.input.shape();
+  loss.shape[static_cast<size_t>(axis)] = Dim(1);
+  for (int64_t i = 0; i < a.input.rank(); ++i)
+    infer::check_size(op, "labels", i == axis && !a.soft_label ? Dim(1) : a.input.dim(i), a.label.dim(i));
+  if (a.soft_label)
+    check(is_float(a.label.dtype()), ErrorKind::kType, "[{}] expected soft labels of a floating-point dtype, got {}", op,
+          name_of(a.label.dtype()));
+  else
+    check(is_integer(a.label.dtype()), ErrorKind::kType, "[{}] expected labels of an integer dtype, got {}", op,
+          name_of(a.label.dtype()));
+}
+
+ops::cross_entropy_with_softmax_out cross_entropy_with_softmax::decompose(const Args& a) {
+  DType t = a.input.dtype();
+  Tensor softmax, log_p;
+  if (a.use_softmax) {
+    log_p = ops::log_softmax(a.input, a.axis);
+    softmax = ops::exp(log_p);
+  } else {
+    softmax = ops::assign(a.input);
+    log_p = ops::log(a.input);
+  }
+  if (a.soft_label) {
+    Tensor weighted = compose::cast_to(a.label, t) * log_p;
+    return {softmax, ops::scale(ops::sum(weighted, {a.axis}, kSame, true), Scalar(-1.0), Scalar(0.0), true)};
+  }
+  Labels l = labels(a.label, a.ignore_index, t);
+  Tensor picked = ops::take_along_axis(log_p, l.safe, a.axis);
+  // Where the probability is 0 its log is infinite, and an ignored label must not make NaN of it.
+  Tensor zero = ops::full({}, Scalar(0.0), t, a.input.place());
+  Tensor loss = ops::where(ops::cast(l.counts, DType::kBool), ops::scale(picked, Scalar(-1.0), Scalar(0.0), true), zero);
+  return {softmax, loss};
+}
+
+void cross_entropy_with_softmax::vjp(Vjp& v) {
+  DType t = v.softmax.dtype();
+  Tensor g;
+  if (v.loss_grad.defined()) {
+    Tensor target, weight = v.loss_grad;
+    if (v.soft_label) {
+      target = compose::cast_to(v.label, t);
+    } else {
+      Labels l = labels(v.label, v.ignore_index, t);
+      weight = weight * l.counts;
+      Shape classes{Dim(v.softmax.dim(v.axis))};
+      Tensor range = ops::arange(Scalar(int64_t{0}), Scalar(classes[0]), Scalar(int64_t{1}), v.label.dtype(), v.label.place());
+      int64_t axis = v.axis < 0 ? v.axis + v.softmax.rank() : v.axis;
+      Shape lifted(static_cast<size_t>(v.softmax.rank()), Dim(1));
+      lifted[static_cast<size_t>(axis)] = classes[0];
+      target = ops::cast(ops::equal(l.safe, ops::reshape(range, Ints(lifted))), t);
+    }
+    if (!v.use_softmax)
+      g = ops::scale(weight * target / v.softmax, Scalar(-1.0), Scalar(0.0), true);
+    else if (v.soft_label)
+      g = weight * (v.softmax * ops::sum(target, {v.axis}, kSame, true) - target);
+    else
+      g = weight * (v.softmax - target);
+  }
+  if (v.softmax_grad.defined()) {
+    Tensor through = v.softmax_grad;
+    if (v.use_softmax) {
+      Tensor s = v.softmax_grad * v.softmax;
+      through = s - v.softmax * ops::sum(s, {v.axis}, kSame, true);
+    }
+    g = g.defined() ? g + through : through;
+  }
+  if (v.need_input) v.input_grad = g;
+  if (v.need_label && v.soft_label && v.loss_grad.defined())
+    v.label_grad = ops::scale(v.loss_grad * ops::log(v.softmax), Scalar(-1.0), Scalar(0.0), true);
+}
+
+}  // namespace paddle::rules
