@@ -92,6 +92,11 @@ def assign_(destination, source) -> None:
     destination.copy_(source, False)
 
 
+def number(value) -> float:
+    """A Python float of a number or of a tensor with one element."""
+    return float(value.item()) if isinstance(value, Tensor) else float(value)
+
+
 def set_value_(tensor, value) -> None:
     """Writes a tensor's or an array's values into ``tensor``, cast to its dtype.
 

@@ -67,10 +67,10 @@ class Adam(FusedOptimizer):
         moment2 = self._state("moment2", param, low_precision_as_f32=True)
         largest = self._state("moment2_max", param, low_precision_as_f32=True) if self._amsgrad else None
         power1 = self._state(
-            "beta1_pow_acc", param, fill_value=float(self._beta1), shape=[1], low_precision_as_f32=True
+            "beta1_pow_acc", param, fill_value=core.number(self._beta1), shape=[1], low_precision_as_f32=True
         )
         power2 = self._state(
-            "beta2_pow_acc", param, fill_value=float(self._beta2), shape=[1], low_precision_as_f32=True
+            "beta2_pow_acc", param, fill_value=core.number(self._beta2), shape=[1], low_precision_as_f32=True
         )
         return moment1, moment2, largest, power1, power2
 
@@ -86,9 +86,9 @@ class Adam(FusedOptimizer):
             power2,
             bucket.masters,
             lr,
-            float(self._beta1),
-            float(self._beta2),
-            float(self._epsilon),
+            core.number(self._beta1),
+            core.number(self._beta2),
+            core.number(self._epsilon),
             bucket.decay,
             self._amsgrad,
         )

@@ -39,7 +39,9 @@ class Adamax(Optimizer):
         return (
             self._state("moment", param, low_precision_as_f32=True),
             self._state("inf_norm", param, low_precision_as_f32=True),
-            self._state("beta1_pow_acc", param, low_precision_as_f32=True, fill_value=float(self._beta1), shape=[1]),
+            self._state(
+                "beta1_pow_acc", param, low_precision_as_f32=True, fill_value=core.number(self._beta1), shape=[1]
+            ),
         )
 
     def _create_accumulators(self, block, parameters) -> None:
@@ -50,9 +52,9 @@ class Adamax(Optimizer):
         param, grad = param_and_grad
         moment, inf_norm, power = self._states(param)
         target, grad = self._target(param, grad, moment)
-        beta1, beta2 = float(self._beta1), float(self._beta2)
+        beta1, beta2 = core.number(self._beta1), core.number(self._beta2)
         core.decay_(moment, beta1, grad * (1.0 - beta1))
-        largest = grad.abs().maximum(inf_norm * beta2 + float(self._epsilon))
+        largest = grad.abs().maximum(inf_norm * beta2 + core.number(self._epsilon))
         core.assign_(inf_norm, largest)
         self._subtract(param, target, moment / inf_norm * (self._create_param_lr(param_and_grad) / (1.0 - power)))
         core.assign_(power, power * beta1)

@@ -55,12 +55,12 @@ class AdamW(Adam):
 
     def _decay_option(self, options):
         decay = self._weight_decay if options is None else options["weight_decay"]
-        return decay if isinstance(decay, (int, float)) else float(decay)
+        return core.number(decay)
 
     def _decay_and_scale(self, param, options):
         ratio = 1.0 if self._lr_ratio is None else float(self._lr_ratio(param))
         wanted = self._apply_decay_param_fun is None or self._apply_decay_param_fun(param.name)
-        return (float(self._decay_option(options)) if wanted else 0.0), ratio
+        return (core.number(self._decay_option(options)) if wanted else 0.0), ratio
 
     def _state(self, name, param, low_precision_as_f32=False, fill_value=0.0, shape=None, dtype=None):
         keep = self._use_lowprecision_moment

@@ -70,13 +70,13 @@ class Lamb(Optimizer):
         param, grad = param_and_grad
         moment1, moment2, power1, power2 = self._states(param)
         target, grad = self._target(param, grad, moment1)
-        beta1, beta2 = float(self._beta1), float(self._beta2)
+        beta1, beta2 = core.number(self._beta1), core.number(self._beta2)
         exclude = self._exclude_from_weight_decay_fn
         decay = 0.0 if exclude is not None and exclude(param) else self._lamb_weight_decay
         core.decay_(moment1, beta1, grad * (1.0 - beta1))
         core.decay_(moment2, beta2, grad * grad * (1.0 - beta2))
         value = target if target.dtype == moment1.dtype else target.astype(moment1.dtype)
-        root = (moment2 / (1.0 - power2)).sqrt() + float(self._epsilon)
+        root = (moment2 / (1.0 - power2)).sqrt() + core.number(self._epsilon)
         direction = moment1 / (1.0 - power1) / root + value * decay
         rate = self._create_param_lr(param_and_grad)
         if decay != 0.0 or self._always_adapt:

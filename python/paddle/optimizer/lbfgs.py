@@ -34,7 +34,8 @@ class LBFGS(Optimizer):
         grad_clip=None,
         name: str | None = None,
     ) -> None:
-        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        rate = float(learning_rate) if isinstance(learning_rate, int) else learning_rate
+        super().__init__(rate, parameters, weight_decay, grad_clip, name)
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
         self.learning_rate = learning_rate

@@ -58,7 +58,7 @@ class NAdam(Optimizer):
         param, grad = param_and_grad
         decay_pow, power2, mu_product, moment1, moment2 = self._states(param)
         target, grad = self._target(param, grad, moment1)
-        beta1, beta2, decay = float(self._beta1), float(self._beta2), self._momentum_decay
+        beta1, beta2, decay = core.number(self._beta1), core.number(self._beta2), self._momentum_decay
         core.assign_(decay_pow, decay_pow * 0.96)
         core.assign_(power2, power2 * beta2)
         damping = decay_pow**decay

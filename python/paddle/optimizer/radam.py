@@ -47,7 +47,7 @@ class RAdam(Optimizer):
         param, grad = param_and_grad
         power1, power2, progress, moment1, moment2 = self._states(param)
         target, grad = self._target(param, grad, moment1)
-        beta1, beta2 = float(self._beta1), float(self._beta2)
+        beta1, beta2 = core.number(self._beta1), core.number(self._beta2)
         rho_inf = 2.0 / (1.0 - beta2) - 1.0
         core.assign_(power1, power1 * beta1)
         core.assign_(power2, power2 * beta2)

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from .sampler import random_permutation
+
 
 class Dataset:
     """Samples by index: define ``__getitem__(idx)`` and ``__len__()``."""
@@ -149,7 +151,7 @@ def random_split(dataset, lengths, generator=None) -> list:
 
     Args:
         lengths: sizes that add up to ``len(dataset)``, or fractions that add up to 1 (the remainder goes round).
-        generator: an iterator of indices to take the order from; default: NumPy's global generator.
+        generator: an iterator of indices to take the order from; default: paddle's generator.
 
     Raises:
         ValueError: the lengths don't add up.
@@ -167,7 +169,7 @@ def random_split(dataset, lengths, generator=None) -> list:
     if sum(lengths) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     if generator is None:
-        order = np.random.permutation(total).tolist()
+        order = random_permutation(total)
     else:
         order = [next(generator) for _ in range(total)]
     ends = np.cumsum(np.asarray(lengths, dtype=np.int64)).tolist()

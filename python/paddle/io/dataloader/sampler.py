@@ -5,6 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 
+def random_permutation(n) -> list:
+    """0 ... n - 1 in an order drawn from paddle's generator, so that ``paddle.seed`` fixes it."""
+    import paddle
+
+    draw = getattr(paddle, "randperm", None)
+    return (np.random.permutation(n) if draw is None else draw(n).numpy()).tolist()
+
+
 class Sampler:
     """Base class: define ``__iter__`` (indices) and ``__len__``."""
 
@@ -115,7 +123,7 @@ class SubsetRandomSampler(Sampler):
         self.indices = indices
 
     def __iter__(self):
-        for i in np.random.permutation(len(self.indices)):
+        for i in random_permutation(len(self.indices)):
             yield self.indices[i]
 
     def __len__(self) -> int:
