@@ -201,11 +201,13 @@ def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_
 # Names that clients import from here and that live elsewhere.
 _ELSEWHERE = {
     "in_dygraph_mode": "framework.mode", "in_dynamic_mode": "framework.mode", "in_pir_mode": "framework.mode",
-    "in_dynamic_or_pir_mode": "framework.mode", "in_pir_executor_mode": "framework.mode", "use_pir_api": "framework.mode",
+    "in_dynamic_or_pir_mode": "framework.mode", "in_pir_executor_mode": "framework.mode",
+    "use_pir_api": "framework.mode",
     "dygraph_only": "framework.mode", "dygraph_not_support": "framework.mode", "get_flags": "framework.flags",
     "set_flags": "framework.flags", "_current_expected_place": "framework.place",
     "_current_expected_place_": "framework.place", "_get_paddle_place": "framework.place",
-    "convert_np_dtype_to_dtype_": "framework.dtype", "_dygraph_tracer": "framework", "disable_signal_handler": "framework",
+    "convert_np_dtype_to_dtype_": "framework.dtype", "_dygraph_tracer": "framework",
+    "disable_signal_handler": "framework",
     "require_version": "utils.versions", "core": "base", "is_compiled_with_cuda": "base.core",
     "is_compiled_with_xpu": "base.core", "is_compiled_with_rocm": "base.core", "is_compiled_with_cinn": "base.core",
     "Program": "static", "Variable": "static", "Block": "static", "Operator": "static", "program_guard": "static",

@@ -64,7 +64,10 @@ def _format(self, spec) -> str:
 
 def _deepcopy(self, memo):
     if not self.is_leaf:
-        raise RuntimeError("Only Leaf Tensor support the deepcopy at the moment, non-Leaf Tensors contains graph information that does't support deepcopy")  # fmt: skip
+        raise RuntimeError(
+            "Only Leaf Tensor support the deepcopy at the moment, non-Leaf Tensors contains graph information that "
+            "does't support deepcopy"
+        )
     clone = core.clone(self)
     clone.stop_gradient, clone.persistable = self.stop_gradient, self.persistable
     clone.name = f"{self.name}_deepcopy_{next(_copies)}"

@@ -25,8 +25,8 @@ _regularizer = attrgetter("regularizer")
 class _Plan:
     """Buckets for one list of parameters, with what they were derived from so that a change is noticed.
 
-    The check runs at every step, so it is made of C-level loops; dtypes are looked at where a bucket begins and ends (the
-    operator itself refuses a bucket of mixed dtypes).
+    The check runs at every step, so it is made of C-level loops; dtypes are looked at where a bucket begins and ends
+    (the operator itself refuses a bucket of mixed dtypes).
     """
 
     __slots__ = ("params", "attrs", "scales", "regularizers", "dtypes", "options", "buckets")
