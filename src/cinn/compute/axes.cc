@@ -140,6 +140,7 @@ class Aligner {
     switch (n.kind) {
       case NodeKind::kInput:
       case NodeKind::kConstant:
+      case NodeKind::kSize:
       case NodeKind::kIota:
         return fresh_dims(i);
       case NodeKind::kPointwise:
@@ -163,6 +164,10 @@ class Aligner {
       case NodeKind::kReduce:
         for (size_t d = 0; d < dims_[x].size(); ++d)
           if (std::find(n.dims.begin(), n.dims.end(), static_cast<int>(d)) == n.dims.end()) adopt_dim(i, x, d);
+        return;
+      case NodeKind::kTake:
+        for (size_t d = 0; d < n.shape.size(); ++d) adopt_dim(i, n.operands[1], d);
+        mapped[0] = true;
         return;
       case NodeKind::kSlice:
       case NodeKind::kGather:

@@ -18,8 +18,8 @@ DType compute_type(DType t) {
 }
 
 std::string_view name_of(NodeKind kind) {
-  constexpr std::string_view names[] = {"input",   "constant",  "iota",  "pointwise", "cast",   "reduce", "broadcast",
-                                        "reshape", "transpose", "slice", "gather",    "concat", "pad"};
+  constexpr std::string_view names[] = {"input",     "constant", "size",      "iota",  "pointwise", "cast", "reduce",
+                                        "broadcast", "reshape",  "transpose", "slice", "gather",    "take", "concat", "pad"};
   return names[static_cast<int>(kind)];
 }
 
@@ -51,6 +51,13 @@ int Group::constant_int(DType dtype, int64_t value, Shape shape) {
   Node n{NodeKind::kConstant, dtype, std::move(shape)};
   n.value = static_cast<double>(value);
   n.integer = value;
+  return add(std::move(n));
+}
+
+int Group::size(DType dtype, const Index& value) {
+  if (value.is_const()) return constant_int(dtype, value.value());
+  Node n{NodeKind::kSize, dtype};
+  n.starts = {value};
   return add(std::move(n));
 }
 
@@ -158,6 +165,13 @@ int Group::gather(int data, int rows, int axis) {
   target.insert(target.end(), shape(rows).begin(), shape(rows).end());
   target.insert(target.end(), d.begin() + axis + 1, d.end());
   Node n{NodeKind::kGather, nodes[data].dtype, std::move(target), {data, rows}};
+  n.axis = axis;
+  return add(std::move(n));
+}
+
+int Group::take(int data, int index, int axis) {
+  PD_INVARIANT(shape(data).size() == shape(index).size() && is_integer(nodes[index].dtype));
+  Node n{NodeKind::kTake, nodes[data].dtype, shape(index), {data, index}};
   n.axis = axis;
   return add(std::move(n));
 }

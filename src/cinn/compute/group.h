@@ -18,6 +18,7 @@ using Shape = std::vector<Index>;
 enum class NodeKind : uint8_t {
   kInput,      // buffer `slot` of the inputs
   kConstant,   // `value` everywhere
+  kSize,       // starts[0] everywhere: a number made of sizes
   kIota,       // the index along dimension `axis`
   kPointwise,  // scalar program over operands of the same shape
   kCast,       // explicit conversion: rounds to the result type
@@ -27,6 +28,7 @@ enum class NodeKind : uint8_t {
   kTranspose,  // result dimension i is operand dimension dims[i]
   kSlice,      // operand index = starts[i] + steps[i] * index
   kGather,     // operand 0 at row operand 1 along `axis`; result shape: data[:axis] + rows + data[axis + 1:]
+  kTake,       // operand 0 at index operand 1 (of the result's shape) along `axis`, elsewhere at the result's own index
   kConcat,     // operands one after another along `axis`
   kPad,        // operand index = index - starts[i]; `value` outside
 };
@@ -67,6 +69,7 @@ class Group {
   int input(DType dtype, Shape shape);
   int constant(DType dtype, double value, Shape shape = {});
   int constant_int(DType dtype, int64_t value, Shape shape = {});
+  int size(DType dtype, const Index& value);
   int iota(DType dtype, Shape shape, int axis);
   // Operands are broadcast against each other as NumPy does. compute: kUndefined = compute_type(result dtype).
   int pointwise(const scalar::Program& program, std::vector<int> operands, std::vector<double> params, DType result,
@@ -79,6 +82,7 @@ class Group {
   int transpose(int x, std::vector<int> perm);
   int slice(int x, std::vector<Index> starts, std::vector<Index> steps, Shape shape);
   int gather(int data, int rows, int axis);
+  int take(int data, int index, int axis);
   int concat(std::vector<int> parts, int axis);
   int pad(int x, std::vector<Index> before, Shape shape, double value);
   void output(int node) { outputs.push_back(node); }

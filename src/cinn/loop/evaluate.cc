@@ -107,6 +107,8 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
       return emit_.load(input_buffers[n.slot], offset(node, where), predicate);
     case NodeKind::kConstant:
       return is_float(n.dtype) ? emit_.constant(n.dtype, n.value) : emit_.constant_int(n.dtype, n.integer);
+    case NodeKind::kSize:
+      return emit_.cast(emit_.index(n.starts[0]), n.dtype);
     case NodeKind::kIota:
       return emit_.cast(emit_.index(dim_index(node, n.axis, where)), n.dtype);
     case NodeKind::kPointwise: {
@@ -127,6 +129,7 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
     case NodeKind::kSlice:
       return operand(node, 0, where, predicate);
     case NodeKind::kGather: return gather(node, where, predicate);
+    case NodeKind::kTake: return take(node, where, predicate);
     case NodeKind::kConcat: return concat(node, where, predicate);
     case NodeKind::kPad: return pad(node, where, predicate);
   }
@@ -172,18 +175,29 @@ ValueId Evaluator::both(ValueId a, ValueId b) {
   return emit_.fn(Fn::logical_and, {a, b}, DType::kInt32);
 }
 
+// Whatever an index tensor holds, no address outside of the data is touched.
+Index Evaluator::row_index(ValueId row, const Index& extent) {
+  row = emit_.cast(row, DType::kInt64);
+  row = emit_.fn(Fn::max, {row, emit_.constant_int(DType::kInt64, 0)}, DType::kInt64);
+  row = emit_.fn(Fn::min, {row, emit_.index(extent - 1)}, DType::kInt64);
+  return emit_.as_index(row, extent);
+}
+
+ValueId Evaluator::take(int node, const Binding& where, ValueId predicate) {
+  const Node& n = group_.nodes[node];
+  std::vector<Index> at = dim_indices(node, where);
+  at[n.axis] = row_index(eval(n.operands[1], where, predicate), group_.nodes[n.operands[0]].shape[n.axis]);
+  return eval(n.operands[0], bind(n.operands[0], at), predicate);
+}
+
 ValueId Evaluator::gather(int node, const Binding& where, ValueId predicate) {
   const Node& n = group_.nodes[node];
   const size_t axis = n.axis, rows_rank = group_.nodes[n.operands[1]].shape.size();
   std::vector<Index> at = dim_indices(node, where);
   std::vector<Index> rows(at.begin() + axis, at.begin() + axis + rows_rank);
   const Index extent = group_.nodes[n.operands[0]].shape[axis];
-  ValueId row = emit_.cast(eval(n.operands[1], bind(n.operands[1], rows), predicate), DType::kInt64);
-  // Whatever the index tensor holds, no address outside of the data is touched.
-  row = emit_.fn(Fn::max, {row, emit_.constant_int(DType::kInt64, 0)}, DType::kInt64);
-  row = emit_.fn(Fn::min, {row, emit_.index(extent - 1)}, DType::kInt64);
   std::vector<Index> data(at.begin(), at.begin() + axis);
-  data.push_back(emit_.as_index(row, extent));
+  data.push_back(row_index(eval(n.operands[1], bind(n.operands[1], rows), predicate), extent));
   data.insert(data.end(), at.begin() + axis + rows_rank, at.end());
   return eval(n.operands[0], bind(n.operands[0], data), predicate);
 }

@@ -34,6 +34,8 @@ class Evaluator {
   ValueId pointwise(const Node& n, const std::vector<ValueId>& operands);
   ValueId operand(int node, size_t k, const Binding& where, ValueId predicate);
   ValueId gather(int node, const Binding& where, ValueId predicate);
+  ValueId take(int node, const Binding& where, ValueId predicate);
+  Index row_index(ValueId row, const Index& extent);
   ValueId concat(int node, const Binding& where, ValueId predicate);
   ValueId pad(int node, const Binding& where, ValueId predicate);
   ValueId reduce_inline(int node, const Binding& where, ValueId predicate);

@@ -40,6 +40,7 @@ double cost_of(const Node& node) {
       for (const auto& i : node.program) sum += cost_of(i.fn);
       return sum;
     }
+    case NodeKind::kTake:
     case NodeKind::kGather: return 8;
     case NodeKind::kConcat:
     case NodeKind::kPad: return 4;

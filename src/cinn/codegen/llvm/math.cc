@@ -241,14 +241,12 @@ V VectorMath::sine(V x, int kind) {
   return phi;
 }
 
-// An odd rational function on [-3.93, 3.93], fitted for the relative error (2e-8); beyond, the result is 1.
+// An odd rational function on [-3.93, 3.93], fitted to single-precision coefficients; beyond, the result is 1.
 V VectorMath::erf(V x) {
   V t = clamp(x, -3.93, 3.93);
   V s = b_.CreateFMul(t, t);
-  V p = polynomial(s, {2.04193969258176e-06, 0.000284788965557921, 0.0037791132503856, 0.0527887213382942,
-                       0.190773488015798, 1.12837914552811});
-  V q = polynomial(s, {3.800272311873e-05, 0.0011650766990604, 0.0149964484594172, 0.114253070004671,
-                       0.502401324097968, 1.0});
+  V p = polynomial(s, {0x1.121084p-19, 0x1.2a9f76p-12, 0x1.ef55fap-9, 0x1.b071fcp-5, 0x1.86b43cp-3, 0x1.20dd74p+0});
+  V q = polynomial(s, {0x1.3eca38p-15, 0x1.316afcp-10, 0x1.eb67520p-7, 0x1.d3fb06p-4, 0x1.013abcp-1, 1.0});
   return clamp(quotient(b_.CreateFMul(t, p), q), -1, 1);
 }
 
