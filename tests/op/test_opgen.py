@@ -151,7 +151,7 @@ def test_test_rows(tree):
     assert row["errors"] == [{"raises": "TypeError", "match": "", "args": {"x": {"dtype": "int32", "shape": [2], "flags": []}}}]
     assert row["line"] == "ops/tiny.yaml:2"
     namespace = {"np": pytest.importorskip("numpy")}
-    exec(row["numpy"], namespace)  # noqa: S102: our own generated reference
+    exec(row["numpy"], namespace)  # noqa: S102
     assert namespace["reference"](-3.0, 1.0) == -0.75
 
 

@@ -34,8 +34,15 @@ void reshape::shape(const Args& a, TensorMeta& out) {
   if (rest < 0) {
     fits = infer::agree(known, total);
   } else if (known == Dim(0)) {
+    // Nothing to count: what remains is what the sizes other than 0 leave, as official has it.
+    auto nonzero = [](const Shape& s) {
+      Dim n = 1;
+      for (Dim d : s)
+        if (!(d == Dim(0)) && !(d == Dim(-1))) n = n * d;
+      return n;
+    };
     fits = total == Dim(0);
-    to[rest] = 0;
+    if (fits) to[rest] = paddle::floor_div(nonzero(from), nonzero(to));
   } else {
     fits = infer::agree(paddle::mod(total, known), 0);
     if (fits) to[rest] = paddle::floor_div(total, known);
