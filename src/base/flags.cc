@@ -77,6 +77,8 @@ struct Registry {
     add("benchmark", false, "synchronise after each operator, for timing");
     add("max_inplace_grad_add", int64_t{0}, "kept for callers that set it");
     add("log_level", int64_t{0}, "verbosity of the library's own log");
+    add("pir_verify_passes", false, "verify programs before the first and after each pass that changed them");
+    add("pir_print_passes", false, "print to stderr what each pass over a program changed");
     add("profile", false, "record each instruction's time");
     add("conv_workspace_size_limit", int64_t{512}, "MiB that a convolution may use as scratch");
     add("cpu_isa", std::string(), "force kernels for base, avx2 or avx512");

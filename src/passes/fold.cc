@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "passes/passes.h"
+#include "pir/builder.h"
 #include "pir/constant.h"
 #include "pir/effects.h"
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/flags.h"
 #include "pir/printer.h"
 #include "pir/rewrite/pattern.h"
 #include "pir/verifier.h"
@@ -128,6 +129,14 @@ std::unique_ptr<Pass> create_pass(const std::string& name, const PassOptions& op
   check(static_cast<bool>(factory), ErrorKind::kValue, "there is no pass named \"{}\"{}", name,
         near.empty() ? "" : "; the nearest name is \"" + near + "\"");
   return factory(options);
+}
+
+PassManager::Options PassManager::Options::from_flags() {
+  Options o;
+  o.verify = flags::get_bool("pir_verify_passes");
+  if (flags::get_bool("pir_print_passes"))
+    o.print = [](std::string_view text) { fmt::print(stderr, "{}", text); };
+  return o;
 }
 
 PassManager& PassManager::add(std::unique_ptr<Pass> pass) {

@@ -85,6 +85,8 @@ class PassManager {
     // Text of the change (a diff) or of the whole program after each pass that changed something; empty: no printing.
     std::function<void(std::string_view)> print;
     bool print_diff = true;
+    // As FLAGS_pir_verify_passes and FLAGS_pir_print_passes say.
+    static Options from_flags();
   };
   PassManager() = default;
   explicit PassManager(Options options) : options_(std::move(options)) {}

@@ -1,0 +1,47 @@
+#include "pir/serialize/wire_types.h"
+
+#include "base/error.h"
+
+namespace paddle::pir {
+namespace {
+
+struct Wide {
+  std::string_view op, attr;
+};
+// From the signatures of Paddle's operators (int64_t and int64_t[] arguments).
+constexpr Wide kWide[] = {
+    {"all", "axis"},           {"amax", "axis"},          {"amin", "axis"},           {"any", "axis"},
+    {"embedding", "padding_idx"}, {"embedding_grad", "padding_idx"}, {"full_int_array", "value"}, {"frobenius_norm", "axis"},
+    {"logsumexp", "axis"},     {"mean", "axis"},          {"roll", "axis"},           {"set_value", "axes"},
+    {"set_value", "steps"},    {"set_value", "decrease_axes"}, {"set_value", "none_axes"}, {"set_value_", "axes"},
+    {"set_value_", "decrease_axes"}, {"set_value_", "none_axes"}, {"set_value_with_tensor", "axes"},
+    {"set_value_with_tensor", "decrease_axes"}, {"set_value_with_tensor", "none_axes"}, {"set_value_with_tensor_", "axes"},
+    {"set_value_with_tensor_", "decrease_axes"}, {"set_value_with_tensor_", "none_axes"}, {"slice", "axes"},
+    {"slice", "infer_flags"},  {"slice", "decrease_axis"},
+};
+
+bool is_wide(std::string_view op, std::string_view attr) {
+  for (const Wide& w : kWide)
+    if (w.op == op && w.attr == attr) return true;
+  return false;
+}
+
+}  // namespace
+
+Attribute to_wire(std::string_view op, const AttrDef* def, std::string_view name, const Attribute& value) {
+  bool wide = is_wide(op, name);
+  if (wide && value.kind() == AttrKind::kInt32) return Attribute::i64(value.as_int());
+  bool list = value.kind() == AttrKind::kIntArray && def && !def->kinds.empty() && def->kinds.back() == AttrKind::kArray && wide;
+  bool narrow_list = wide && value.kind() == AttrKind::kArray;
+  if (!list && !narrow_list) return value;
+  std::vector<Attribute> items;
+  if (list) {
+    for (Dim d : value.as_ints()) items.push_back(d.is_const() ? Attribute::i64(d.value()) : Attribute::dim(d));
+  } else {
+    for (const Attribute& a : value.items())
+      items.push_back(a.kind() == AttrKind::kInt32 ? Attribute::i64(a.as_int()) : a);
+  }
+  return Attribute::array(items);
+}
+
+}  // namespace paddle::pir
