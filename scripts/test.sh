@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# All tests of a built tree: C++ by ctest, Python by pytest. Ends with one line that sums both runners.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export OMP_WAIT_POLICY=PASSIVE PYTHONDONTWRITEBYTECODE=1
+status=0
+ctest --test-dir build --output-on-failure -j2 > build/ctest.log 2>&1 || status=1
+tail -n 25 build/ctest.log
+.venv/bin/python -m pytest tests ${PYTEST_FLAGS:-} 2>&1 | tee build/pytest.log
+[ "${PIPESTATUS[0]}" = 0 ] || status=1
+.venv/bin/python scripts/summary.py build/ctest.log build/pytest.log || status=1
+exit $status
