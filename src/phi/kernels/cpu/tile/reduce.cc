@@ -232,7 +232,8 @@ void Reduction::run_short_rows() const {
     for (int64_t u = first; u < last; ++u) {
       const int64_t row = u % bands * kRows, rows = std::min(kRows, inner - row);
       locate(pointers, kept_, u / bands, row, reduced_, 0, 0);
-      table_.reduce_rows[c_][combine_](results, pointers[o], kept_.inner_stride(static_cast<int>(o)), rows, reduced_.size);
+      table_.reduce_rows[c_][combine_](results, pointers[o], kept_.inner_stride(static_cast<int>(o)), rows,
+                                       reduced_.size);
       store_(out_at(u / bands, row), kept_.inner_stride(out_number_), results, 1, rows);
     }
   });
