@@ -103,6 +103,8 @@ def sample(row: dict, index: int) -> Sample:
         elif isinstance(given, list) and given and any(is_spec(v) for v in given):
             dtypes[name] = given[0]["dtype"]
             given = [None if v is None else array(v, f"{seed}{k}") for k, v in enumerate(given)]
+        elif given in ("inf", "-inf"):
+            given = float(given)
         values[name] = given
     return Sample(row, index, values, dtypes, flags)
 
