@@ -78,6 +78,15 @@ constexpr ArgInfo kFullInts[] = {{.name = "value", .kind = K::kInts, .operand = 
 constexpr ArgInfo kScale[] = {{"x", K::kTensor}, {"scale", K::kScalar, true, "1.0"}, {"bias", K::kFloat, true, "0.0"}, {"bias_after_scale", K::kBool, true, "True"}};
 constexpr ArgInfo kConcat[] = {{"x", K::kTensors}, {"axis", K::kScalar, true, "0"}};
 constexpr ArgInfo kDropout[] = {{"x", K::kTensor}, {"seed_tensor", K::kOptTensor}, {"p", K::kFloat, true, "0.5"}};
+constexpr ArgInfo kSum[] = {{"x", K::kTensor}, {"axis", K::kInts}, {"dtype", K::kDType}, {"keepdim", K::kBool}};
+constexpr ArgInfo kSlice[] = {{"input", K::kTensor}, {"axes", K::kIntList}, {"starts", K::kInts}, {"ends", K::kInts}, {"infer_flags", K::kIntList}, {"decrease_axis", K::kIntList}};
+constexpr ArgInfo kStack[] = {{"x", K::kTensors}, {"axis", K::kInt}};
+constexpr ArgInfo kSplit[] = {{"x", K::kTensor}, {"num", K::kInt}, {"axis", K::kScalar}};
+constexpr ArgInfo kBatchNorm[] = {{"x", K::kTensor}, {"mean", K::kTensor}, {"variance", K::kTensor}, {"scale", K::kOptTensor}, {"bias", K::kOptTensor},
+                                  {"is_test", K::kBool}, {"momentum", K::kFloat}, {"epsilon", K::kFloat}, {"data_format", K::kString},
+                                  {"use_global_stats", K::kBool}, {"trainable_statistics", K::kBool}};
+constexpr OutInfo kOuts[] = {{"out", K::kTensors}};
+constexpr OutInfo kBatchNormOuts[] = {{"out", K::kTensor}, {"mean_out", K::kTensor}, {"variance_out", K::kTensor}, {"saved_mean", K::kTensor}, {"saved_variance", K::kTensor}, {"reserve_space", K::kOptTensor}};
 constexpr OutInfo kOut[] = {{"out", K::kTensor}};
 constexpr uint8_t kMatmulOrder[] = {0, 1, 2, 3};
 
@@ -111,6 +120,21 @@ const OpInfo kOps[] = {
     op("concat", kConcat, kIndexMap, concat),
     op("dropout", kDropout, kRandom, same_as_x),
     op("print", kX, kSideEffect, same_as_x),
+    // Only so far as Paddle's own files need them: the form, without shape rules.
+    op("sum", kSum, kReduction, nullptr),
+    op("shape64", kX, 0, nullptr),
+    op("slice", kSlice, kIndexMap, nullptr),
+    op("stack", kStack, kIndexMap, nullptr),
+    [] {
+      OpInfo i = op("split_with_num", kSplit, kIndexMap, nullptr);
+      i.outs = kOuts;
+      return i;
+    }(),
+    [] {
+      OpInfo i = op("batch_norm", kBatchNorm, 0, nullptr);
+      i.outs = kBatchNormOuts;
+      return i;
+    }(),
 };
 
 }  // namespace

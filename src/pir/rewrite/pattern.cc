@@ -40,8 +40,11 @@ void Rewriter::erase(Operation* op) {
 }
 
 void Rewriter::modify(Operation* op, const std::function<void()>& change) {
+  std::vector<Value> before = op->operands();
   change();
   if (!listener_) return;
+  for (Value v : before)  // what it used and uses no more may be dead
+    if (v && v.is_result()) listener_->changed(v.defining_op());
   listener_->changed(op);
   for (size_t i = 0; i < op->num_results(); ++i)
     for (Operation* user : op->result(i).users()) listener_->changed(user);

@@ -247,15 +247,16 @@ void load_parameters(Program& program, const std::string& path) {
 }
 
 void save_parameters(const Program& program, const std::string& path) {
+  std::vector<Tensor> tensors;
+  for (const std::string& name : parameter_names(program)) {
+    tensors.push_back(program.parameter(name));
+    check(tensors.back().defined(), ErrorKind::kValue, "[parameters] the program has no value of \"{}\"", name);
+  }
   std::string beside = fmt::format("{}.{}.tmp", path, ::getpid());
   {
     std::ofstream out(beside, std::ios::binary | std::ios::trunc);
     check(static_cast<bool>(out), ErrorKind::kOS, "[parameters] can't write {}: {}", beside, std::strerror(errno));
-    for (const std::string& name : parameter_names(program)) {
-      Tensor t = program.parameter(name);
-      check(t.defined(), ErrorKind::kValue, "[parameters] the program has no value of \"{}\"", name);
-      write_tensor(out, t);
-    }
+    for (const Tensor& t : tensors) write_tensor(out, t);
     out.flush();
     if (!out) {
       std::remove(beside.c_str());

@@ -52,7 +52,7 @@ class Refiner {
       }
     }
     if (op.num_regions() == 2) return branches(op);
-    if (op.def().infer && op.info()) infer(op);
+    if (op.def().infer) infer(op);
     for (size_t i = 0; i < op.num_results(); ++i) fill(op.result(i));
   }
 
