@@ -36,6 +36,31 @@ void default_call(OpCall& c) {
     run_eager(c);
 }
 
+// `reshape_` and its like move no element: the handle takes on the view's geometry, and its place in the graph.
+void default_view_inplace(OpCall& c) {
+  Tensor target = c.args[c.op.outs[0].inplace_of].tensor();
+  check(target.stop_gradient() || target->grad_fn || !state().grad_enabled, ErrorKind::kValue,
+        "[{}_] a leaf tensor that needs a gradient can't be changed in place; use no_grad() or the out-of-place operator",
+        c.op.name);
+  OpCall plain(c.op, c.args);
+  default_call(plain);
+  TensorImpl& a = *target.impl();
+  const TensorImpl& b = *plain.out(0).impl();
+  a.shape = b.shape;
+  a.strides = b.strides;
+  a.offset = b.offset;
+  a.storage = b.storage;
+  a.grad_fn = b.grad_fn;
+  a.grad_index = b.grad_index;
+  c.out(0) = target;
+}
+
+void default_meaning(OpCall& c) {
+  if (c.inplace && c.op.has(kView)) [[unlikely]]
+    return default_view_inplace(c);
+  default_call(c);
+}
+
 // Arguments that take part in type promotion get their common dtype; the casts are calls of their own, so gradients flow.
 void promote_inputs(OpCall& c) {
   DType common = DType::kUndefined;
@@ -75,13 +100,13 @@ void call(OpCall& c) {
     c.key_drawn = true;
   }
   if (s.depth == 0) [[likely]]
-    return default_call(c);
+    return default_meaning(c);
   size_t at = s.depth - 1;
   s.stack[at]->call(c, at);
 }
 
 void call_below(OpCall& c, size_t next) {
-  if (next == 0) return default_call(c);
+  if (next == 0) return default_meaning(c);
   state().stack[next - 1]->call(c, next - 1);
 }
 

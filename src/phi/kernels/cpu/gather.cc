@@ -8,7 +8,8 @@ namespace paddle::kernels {
 namespace {
 
 // out[o, i, :] = x[o, index[i], :]
-void take(std::string_view op, const Tensor& x_in, const Tensor& index_in, int64_t axis, const Tensor& out) {
+void take(std::string_view op, const Tensor& x_in, const Tensor& index_in, int64_t axis, const Tensor& out,
+          ErrorKind outside) {
   Tensor x = dense(x_in), index = dense(index_in);
   AroundAxis a = around(x, axis);
   int64_t n = index.numel();
@@ -19,7 +20,7 @@ void take(std::string_view op, const Tensor& x_in, const Tensor& index_in, int64
   dispatch_index(op, index.dtype(), [&](auto t) {
     const auto* ids = index.data<decltype(t)>();
     std::vector<int64_t> rows(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) rows[static_cast<size_t>(i)] = wrapped(op, ids[i], a.axis);
+    for (int64_t i = 0; i < n; ++i) rows[static_cast<size_t>(i)] = wrapped(op, ids[i], a.axis, outside);
     parallel_for(0, a.outer * n, std::max<int64_t>(1, (1 << 15) / static_cast<int64_t>(bytes + 1)), [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
         int64_t o = k / n, i = k % n;
@@ -31,11 +32,11 @@ void take(std::string_view op, const Tensor& x_in, const Tensor& index_in, int64
 
 void gather(OpCall& c) {
   rules::gather::Args a(c);
-  take("gather", a.x, a.index, a.axis.to_int(), c.out(0));
+  take("gather", a.x, a.index, a.axis.to_int(), c.out(0), ErrorKind::kIndex);
 }
 void index_select(OpCall& c) {
   rules::index_select::Args a(c);
-  take("index_select", a.x, a.index, a.axis, c.out(0));
+  take("index_select", a.x, a.index, a.axis, c.out(0), ErrorKind::kValue);
 }
 
 // Flat positions (in slices of x) that the last axis of `index` names.
@@ -50,7 +51,7 @@ std::vector<int64_t> coordinates(std::string_view op, const Tensor& index_in, co
     const auto* p = index.data<decltype(t)>();
     for (int64_t i = 0; i < n; ++i) {
       int64_t at = 0;
-      for (int64_t d = 0; d < depth; ++d) at = at * x.size(d) + wrapped(op, p[i * depth + d], x.size(d));
+      for (int64_t d = 0; d < depth; ++d) at = at * x.size(d) + wrapped(op, p[i * depth + d], x.size(d), ErrorKind::kValue);
       out[static_cast<size_t>(i)] = at;
     }
   });

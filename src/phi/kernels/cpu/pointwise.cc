@@ -1,4 +1,6 @@
 // Pointwise operators on the CPU: the record's expression, run by the tile interpreter.
+#include <algorithm>
+
 #include "phi/kernels/cpu/generic.h"
 #include "phi/kernels/cpu/operand.h"
 #include "phi/kernels/registry.h"
@@ -23,12 +25,14 @@ tile::ScalarParam param_of(const Arg& a) {
   }
 }
 
-// What to compute in. Inputs decide, unless they are integers whose result is not (sqrt of an integer).
+// What to compute in. Inputs decide, unless their results are of a wider kind: the square root of an integer, a complex
+// number of two real ones.
 tile::Compute compute_of(std::span<const DType> ins, std::span<const DType> outs) {
-  bool inexact_in = false, inexact_out = false;
-  for (DType t : ins) inexact_in |= is_inexact(t);
-  for (DType t : outs) inexact_out |= is_inexact(t);
-  return ins.empty() || (inexact_out && !inexact_in) ? tile::compute_type(outs) : tile::compute_type(ins);
+  auto any = [](std::span<const DType> types, auto is) { return std::any_of(types.begin(), types.end(), is); };
+  auto inexact = [](DType t) { return is_inexact(t); };
+  auto complex = [](DType t) { return is_complex(t); };
+  const bool wider = (any(outs, inexact) && !any(ins, inexact)) || (any(outs, complex) && !any(ins, complex));
+  return ins.empty() || wider ? tile::compute_type(outs) : tile::compute_type(ins);
 }
 
 void pointwise(OpCall& c) {

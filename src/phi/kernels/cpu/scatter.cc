@@ -75,7 +75,7 @@ void index_add(OpCall& c) {
     const auto* ids = index.data<decltype(t)>();
     for (int64_t o = 0; o < around_axis.outer; ++o)
       for (int64_t i = 0; i < n; ++i) {
-        int64_t row = o * around_axis.axis + wrapped("index_add", ids[i], around_axis.axis);
+        int64_t row = o * around_axis.axis + wrapped("index_add", ids[i], around_axis.axis, ErrorKind::kValue);
         add_row(out.dtype(), out.data<char>() + static_cast<size_t>(row) * bytes, values.data<char>() + static_cast<size_t>(o * n + i) * bytes,
                 around_axis.inner, true);
       }
