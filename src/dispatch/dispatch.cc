@@ -26,6 +26,11 @@ uint8_t input_bits(const OpCall& c) {
 // The meaning of a call when nothing is pushed: autograd over dist over eager, each only where an input asks for it.
 void default_call(OpCall& c) {
   uint8_t bits = input_bits(c);
+  if (bits & kOverwritten) [[unlikely]]
+    fail(ErrorKind::kRuntime,
+         "[{}] a gradient needs a tensor that was saved in the forward pass and has since been overwritten by an in-place "
+         "operator; use the out-of-place operator, or a copy",
+         c.op.name);
   if (bits & kTraced) [[unlikely]]
     fail(ErrorKind::kRuntime, "[{}] got a tensor of a captured program outside of that program's capture", c.op.name);
   if ((bits & kNeedsGrad) && state().grad_enabled)

@@ -72,12 +72,12 @@ void bind_inplace_outputs(OpCall& c) {
     if (!target.defined()) continue;
     const TensorMeta& m = c.meta(i);
     if (m.dtype != DType::kUndefined) {
-      check(m.shape == target.shape(), ErrorKind::kValue,
-            "[{}_] expected a result of the target's shape {}, got {}: an in-place operator can't change it", c.op.name,
-            to_string(target.shape()), to_string(m.shape));
-      check(m.dtype == target.dtype(), ErrorKind::kType,
-            "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it", c.op.name,
-            name_of(target.dtype()), name_of(m.dtype));
+      if (m.shape != target.shape()) [[unlikely]]
+        fail(ErrorKind::kValue, "[{}_] expected a result of the target's shape {}, got {}: an in-place operator can't change it",
+             c.op.name, to_string(target.shape()), to_string(m.shape));
+      if (m.dtype != target.dtype()) [[unlikely]]
+        fail(ErrorKind::kType, "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it",
+             c.op.name, name_of(target.dtype()), name_of(m.dtype));
     }
     c.out(i) = target;
     target->storage->bump_version();
@@ -119,9 +119,9 @@ void run_composition(OpCall& c) {
 }  // namespace
 
 void copy_into(const Tensor& dst, const Tensor& src) {
-  check(dst.shape() == src.shape() && dst.dtype() == src.dtype(), ErrorKind::kValue,
-        "expected a source of shape {} and dtype {}, got {} and {}", to_string(dst.shape()), name_of(dst.dtype()),
-        to_string(src.shape()), name_of(src.dtype()));
+  if (dst.shape() != src.shape() || dst.dtype() != src.dtype()) [[unlikely]]
+    fail(ErrorKind::kValue, "expected a source of shape {} and dtype {}, got {} and {}", to_string(dst.shape()),
+         name_of(dst.dtype()), to_string(src.shape()), name_of(src.dtype()));
   dst->storage->bump_version();
   kernels::copy_elements(dst, src);
 }
@@ -157,7 +157,8 @@ void run_kernel(OpCall& c) {
   RunFn kernel = kernels::find_kernel(c.op, c.place.kind);
   bool compose = c.op.decompose && (!kernel || (state().decompose && !c.op.has(kPrimitive)));
   if (compose) return run_composition(c);
-  check(kernel, ErrorKind::kNotImplemented, "[{}] has no kernel for {}", c.op.name, to_string(c.place));
+  if (!kernel) [[unlikely]]
+    fail(ErrorKind::kNotImplemented, "[{}] has no kernel for {}", c.op.name, to_string(c.place));
   if (!(c.op.traits & (kView | kDataDependentShape)) || c.inplace) allocate_outputs(c);
   kernel(c);
   if (c.op.has(kView)) note_views(c);

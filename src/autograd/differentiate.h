@@ -1,0 +1,21 @@
+// Gradients inside a program: the twin of the tape's engine. Walks the operations backwards and calls the same vjps; what they
+// compute is appended to the program, so doing it again gives the next order.
+#pragma once
+#include "dispatch/trace.h"
+
+namespace paddle::autograd {
+
+struct DifferentiateOptions {
+  bool create_graph = false;  // the gradients themselves may be differentiated
+  Tensors stops;              // nothing passes these
+};
+
+// Gradients of `outs` with respect to `ins`, all of them tensors of the trace. out_grads: undefined items mean ones, an empty
+// list ones for all. Undefined results: not reached. NotImplementedError where an operation has no gradient in programs.
+Tensors differentiate(dispatch::Trace& trace, const Tensors& outs, const Tensors& out_grads, const Tensors& ins,
+                      const DifferentiateOptions& options = {});
+
+// backward() while a program is captured: adds to .grad of every leaf.
+void traced_backward(dispatch::Trace& trace, const Tensors& outs, const Tensors& out_grads);
+
+}  // namespace paddle::autograd

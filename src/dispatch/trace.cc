@@ -1,0 +1,390 @@
+// Trace: life time, handles and values. What a call appends is in trace_call.cc; regions are in trace_regions.cc.
+#include "dispatch/trace.h"
+
+#include "api/ops.h"
+#include "dispatch/state.h"
+
+namespace paddle::dispatch {
+namespace {
+
+pir::Location nowhere() { return {}; }
+
+// Puts an interpreter below all others: autocast and its like, on or switched on later, stand above the trace.
+void insert_at_bottom(Interpreter* i) {
+  ThreadState& s = state();
+  PD_INVARIANT(s.depth < s.stack.size());
+  for (size_t k = s.depth; k > 0; --k) s.stack[k] = s.stack[k - 1];
+  s.stack[0] = i;
+  ++s.depth;
+}
+
+void remove_anywhere(Interpreter* i) {
+  ThreadState& s = state();
+  size_t to = 0;
+  for (size_t k = 0; k < s.depth; ++k)
+    if (s.stack[k] != i) s.stack[to++] = s.stack[k];
+  s.depth = static_cast<uint8_t>(to);
+}
+
+}  // namespace
+
+pir::Location (*current_location)() = nowhere;
+Tensor& (*leaf_grad)(const Tensor& leaf) = nullptr;
+
+void check_value_readable(const Tensor& t, const char* what) {
+  if (!tracing() && !t.is_traced()) [[likely]]
+    return;
+  pir::Location at = current_location();
+  throw GraphBreak(ErrorKind::kRuntime,
+                   fmt::format("[{}] a tensor's value is needed here, but it is not known while a program is captured{}", what,
+                               at ? " (at " + at.str() + ")" : std::string()));
+}
+
+StackScope::StackScope(Interpreter* only) : trace_(active_trace) {
+  ThreadState& s = state();
+  saved_.assign(s.stack.begin(), s.stack.begin() + s.depth);
+  s.depth = 0;
+  active_trace = nullptr;
+  if (!only) return;
+  push(only);
+  active_trace = dynamic_cast<Trace*>(only);
+}
+
+StackScope::~StackScope() {
+  ThreadState& s = state();
+  std::copy(saved_.begin(), saved_.end(), s.stack.begin());
+  s.depth = static_cast<uint8_t>(saved_.size());
+  active_trace = trace_;
+}
+
+Trace::Trace(std::string name) : name_(std::move(name)) {
+  blocks_.push_back(&program_.block());
+  builder_.to_end(blocks_.back());
+  writes_.emplace_back();
+  generator_state_ = generator().state();
+  install();
+}
+
+Trace::Trace(std::string name, pir::Program&& program) : name_(std::move(name)), program_(std::move(program)) {
+  blocks_.push_back(&program_.block());
+  builder_.to_end(blocks_.back());
+  writes_.emplace_back();
+  generator_state_ = generator().state();
+  for (pir::Operation& op : program_.block()) {
+    if (op.is("builtin.parameter")) last_capture_ = &op;
+    pir::Attribute a = op.attr("parameter_name");
+    if (a) names_[a.as_string()] = 1;
+  }
+  sink_ = std::make_unique<DimGuardSink>(&guards_);
+}
+
+Trace::~Trace() {
+  // An aborted capture leaves no trace outside.
+  for (Grad& g : grads_) {
+    leaf_grad(g.leaf) = g.before;
+  }
+  if (installed_) uninstall();
+}
+
+void Trace::install() {
+  check(active_trace == nullptr, ErrorKind::kRuntime, "[to_static] a program is being captured on this thread already");
+  sink_ = std::make_unique<DimGuardSink>(&guards_);
+  insert_at_bottom(this);
+  active_trace = this;
+  installed_ = true;
+}
+
+void Trace::uninstall() {
+  remove_anywhere(this);
+  if (active_trace == this) active_trace = nullptr;
+  sink_.reset();
+  installed_ = false;
+  // What was drawn while tracing is drawn again by the program.
+  generator().set_state(generator_state_);
+}
+
+std::string Trace::unique_name(std::string wanted) {
+  int& n = names_[wanted];
+  if (n++ == 0) return wanted;
+  std::string name;
+  do {
+    name = wanted + "_" + std::to_string(n++);
+  } while (names_.count(name));
+  names_[name] = 1;
+  return name;
+}
+
+Tensor Trace::add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient) {
+  std::string unique = unique_name(name.empty() ? "x" + std::to_string(inputs_.size()) : name);
+  pir::Operation* op = builder_.create("pd_op.data", {},
+                                       {{"name", pir::Attribute::string(unique)},
+                                        {"shape", pir::Attribute::ints(view(shape))},
+                                        {"dtype", pir::Attribute::dtype(dtype)},
+                                        {"place", pir::Attribute::undefined_place()}},
+                                       {pir::Type::tensor(dtype, shape)});
+  last_capture_ = op;
+  op->result().set_stop_gradient(stop_gradient);
+  Tensor t = tensor_of(op->result(), stop_gradient);
+  inputs_.push_back(t);
+  input_payloads_.push_back(Ref<TracedPayload>(static_cast<TracedPayload*>(t->payload.get())));
+  input_infos_.push_back({unique, shape, dtype, stop_gradient});
+  return t;
+}
+
+Ref<TracedPayload> Trace::new_payload(pir::Value v) {
+  Ref<TracedPayload> p = make_ref<TracedPayload>();
+  p->value = v;
+  p->home = blocks_.back();
+  return p;
+}
+
+Tensor Trace::tensor_of(pir::Value v, bool stop_gradient, Place place) {
+  pir::Type type = v.type();
+  Tensor t = Tensor::meta(view(type.shape()), type.dtype(), place);
+  t->payload = new_payload(v);
+  t->bits = static_cast<uint8_t>(kTraced | (stop_gradient ? 0 : kNeedsGrad));
+  return t;
+}
+
+Trace::Capture& Trace::capture(const Tensor& t) {
+  auto it = captures_.find(t.impl());
+  if (it != captures_.end()) return it->second;
+  check(t.is_dense() && !t.is_dist(), ErrorKind::kNotImplemented, "[to_static] a tensor of this kind can't be captured from outside");
+  Capture c;
+  c.handle = t;
+  c.name = unique_name(t->name ? *t->name : "captured_" + std::to_string(captures_.size()));
+  const pir::OpDef& def = pir::op_def("builtin.parameter");
+  pir::Type type = pir::Type::tensor(t.dtype(), t.shape());
+  pir::Operation* op = pir::Operation::create(def, {}, {{"parameter_name", pir::Attribute::string(c.name)}}, {&type, 1}, 0, {});
+  pir::Block& top = *blocks_.front();
+  if (last_capture_)
+    top.insert(last_capture_->next(), op);
+  else
+    top.push_front(op);
+  last_capture_ = op;
+  op->result().set_stop_gradient(t.stop_gradient());
+  op->result().set_attr("persistable", pir::Attribute::boolean(t->persistable || t->is_parameter));
+  if (t->is_parameter) op->set_attr("is_parameter", pir::Attribute::boolean(true));
+  program_.set_parameter(c.name, t);
+  c.original = new_payload(op->result());
+  c.original->home = blocks_.front();
+  c.now = c.original;
+  capture_order_.push_back(t.impl());
+  return captures_.emplace(t.impl(), std::move(c)).first->second;
+}
+
+Ref<TracedPayload> Trace::payload_of(const Tensor& t) {
+  if (!t.is_traced()) return capture(t).now;
+  auto* p = static_cast<TracedPayload*>(t->payload.get());
+  return Ref<TracedPayload>(p);
+}
+
+void Trace::set_payload(const Tensor& handle, Ref<TracedPayload> payload) {
+  if (!handle.is_traced()) {
+    capture(handle).now = std::move(payload);
+    return;
+  }
+  pir::Type type = payload->value.type();
+  handle->dtype = type.dtype();
+  handle->shape = type.shape();
+  handle->payload = payload;
+}
+
+void Trace::log_write(const Tensor& handle) {
+  for (const Written& w : writes_.back())
+    if (w.handle.same(handle)) return;
+  writes_.back().push_back({handle, payload_of(handle), handle.dtype(), handle.shape(), handle->bits});
+}
+
+Tensor Trace::alias(const Tensor& handle) {
+  pir::Value v = value_of(handle);
+  return tensor_of(v, handle.stop_gradient(), handle.place());
+}
+
+void Trace::rebind(const Tensor& handle, const Tensor& value) {
+  log_write(handle);
+  pir::Value v = value_of(value);
+  bool stop = value.stop_gradient();
+  set_payload(handle, new_payload(v));
+  if (handle.is_traced() && !stop) handle->bits |= kNeedsGrad;
+}
+
+void Trace::write(const Tensor& handle, const Tensor& value) {
+  if (payload_of(handle)->view_op)
+    write_through(handle, value);
+  else
+    rebind(handle, value);
+}
+
+// The base becomes: where the view looks, `value`; elsewhere what it was. The view operator is linear and picks each element at most
+// once, so its transpose (the gradient) puts elements back where they came from.
+void Trace::write_through(const Tensor& view, const Tensor& value) {
+  refreshed(view);
+  Ref<TracedPayload> p = payload_of(view);
+  Tensor base = p->base;
+  const OpInfo& info = *p->view_op->info();
+  Tensor base_now = alias(base);
+  auto put_back = [&](const Tensor& v) { return transpose_of_view(*this, *p->view_op, p->view_operand, base_now, v); };
+  GradMode mode(state().grad_enabled);
+  Tensor fresh;
+  bool whole = paddle::numel(base_now.shape()) == paddle::numel(value.shape());
+  check(info.vjp != nullptr, ErrorKind::kNotImplemented, "[{}] writing through this view can't be captured", info.name);
+  if (whole) {
+    fresh = put_back(value);
+  } else {
+    Tensor ones = ops::full_like(value, Scalar(1.0));
+    Tensor mask = ops::cast(put_back(ones), DType::kBool);
+    fresh = ops::where(mask, put_back(value), base_now);
+  }
+  write(base, fresh);
+  log_write(view);
+  Ref<TracedPayload> now = new_payload(value_of(value));
+  now->base = base;
+  now->base_payload = payload_of(base);
+  now->view_op = p->view_op;
+  now->view_operand = p->view_operand;
+  set_payload(view, now);
+  if (view.is_traced() && !value.stop_gradient()) view->bits |= kNeedsGrad;
+}
+
+pir::Value Trace::refreshed(const Tensor& t) {
+  Ref<TracedPayload> p = payload_of(t);
+  if (!p->view_op) return p->value;
+  refreshed(p->base);
+  Ref<TracedPayload> base = payload_of(p->base);
+  if (base == p->base_payload) return p->value;
+  std::vector<pir::Value> operands = p->view_op->operands();
+  operands[p->view_operand] = base->value;
+  std::vector<pir::Type> types;
+  for (pir::Value r : p->view_op->results_vector()) types.push_back(r.type());
+  pir::Operation* op = emit(p->view_op->def(), operands, p->view_op->attrs(), types);
+  bool stop = p->base.stop_gradient();
+  for (pir::Value r : op->results_vector())
+    if (r.type()) r.set_stop_gradient(stop);
+  Ref<TracedPayload> now = new_payload(op->result(p->value.index()));
+  now->base = p->base;
+  now->base_payload = base;
+  now->view_op = op;
+  now->view_operand = p->view_operand;
+  log_write(t);
+  set_payload(t, now);
+  if (t.is_traced() && !stop) t->bits |= kNeedsGrad;
+  return now->value;
+}
+
+pir::Value Trace::value_of(const Tensor& t) {
+  PD_INVARIANT(t.defined());
+  pir::Value v = refreshed(t);
+  if (!v.type().has_shape() || v.type().kind() == pir::TypeKind::kTensorArray) return v;
+  if (t.stop_gradient() == v.stop_gradient()) return v;
+  if (!t.stop_gradient()) {  // made a leaf by hand
+    v.set_stop_gradient(false);
+    return v;
+  }
+  // Detached: the same elements, but gradients end here.
+  auto it = detached_.find(v);
+  if (it != detached_.end() && it->second.owner_block() == blocks_.front()) return it->second;
+  pir::Type type = v.type();
+  pir::Operation* op = emit(pir::op_def("pd_op.assign"), {&v, 1}, {}, {&type, 1});
+  op->result().set_stop_gradient(true);
+  detached_[v] = op->result();
+  return op->result();
+}
+
+pir::Operation* Trace::emit(const pir::OpDef& def, std::span<const pir::Value> operands, pir::AttrMap attrs,
+                            std::span<const pir::Type> results) {
+  builder_.set_loc(current_location());
+  return builder_.create(def, operands, std::move(attrs), results);
+}
+
+Tensor Trace::traced(const Tensor& t) {
+  if (t.is_traced()) {
+    refreshed(t);
+    return t;
+  }
+  return tensor_of(refreshed(t), t.stop_gradient(), t.place());
+}
+
+std::vector<Tensor> Trace::leaves() const {
+  std::vector<Tensor> out;
+  for (const Tensor& t : inputs_)
+    if (!t.stop_gradient()) out.push_back(t);
+  for (TensorImpl* impl : capture_order_)
+    if (const Tensor& t = captures_.at(impl).handle; !t.stop_gradient() && is_inexact(t.dtype())) out.push_back(t);
+  return out;
+}
+
+Tensor Trace::grad_of(const Tensor& leaf) {
+  Tensor g = leaf_grad(leaf);
+  if (!g.defined() || g.is_traced()) return g;
+  // A gradient from before: the program reads it anew at every run.
+  for (const Grad& known : grads_)
+    if (known.leaf.same(leaf)) return g;
+  bool known = captures_.count(g.impl());
+  Capture& c = capture(g);
+  if (!known) grad_reads_.push_back({c.name, leaf});
+  return g;
+}
+
+void Trace::set_grad(const Tensor& leaf, const Tensor& g) {
+  bool known = false;
+  for (const Grad& x : grads_) known |= x.leaf.same(leaf);
+  if (!known) grads_.push_back({leaf, leaf_grad(leaf)});
+  leaf_grad(leaf) = g;
+}
+
+CapturedProgram Trace::finish(const Tensors& outputs) {
+  CapturedProgram result;
+  auto shadow = [&](const std::string& name, pir::Value v) {
+    builder_.set_loc({});
+    builder_.shadow_output(name, v);
+  };
+  for (const Tensor& t : outputs) {
+    std::string name = "output_" + std::to_string(result.num_outputs++);
+    bool stop = t.stop_gradient();
+    pir::Value v = value_of(t);
+    shadow(name, v);
+    result.output_names.push_back(name);
+    result.output_stop_gradient.push_back(stop);
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    pir::Value v = refreshed(inputs_[i]);
+    if (v == input_payloads_[i]->value) continue;
+    std::string name = "write_" + std::to_string(i);
+    shadow(name, v);
+    result.input_writes.push_back({i, name});
+  }
+  for (size_t i = 0; i < grads_.size(); ++i) {
+    Tensor now = leaf_grad(grads_[i].leaf);
+    std::string name;
+    if (now.defined()) {
+      name = "grad_" + std::to_string(i);
+      shadow(name, value_of(now));
+    }
+    result.grad_writes.push_back({grads_[i].leaf, name});
+    leaf_grad(grads_[i].leaf) = grads_[i].before;
+  }
+  grads_.clear();
+  for (size_t i = 0; i < capture_order_.size(); ++i) {  // may capture more while it runs
+    TensorImpl* impl = capture_order_[i];
+    Tensor handle = captures_.at(impl).handle;
+    pir::Value v = refreshed(handle);
+    Capture& c = captures_.at(impl);
+    if (v == c.original->value) continue;
+    builder_.set_parameter(c.name, v);
+  }
+  if (installed_) uninstall();
+  result.name = name_;
+  result.program = std::move(program_);
+  result.inputs = input_infos_;
+  result.grad_reads = grad_reads_;
+  result.guards = guards_;
+  return result;
+}
+
+pir::Program Trace::take_program() {
+  sink_.reset();
+  return std::move(program_);
+}
+
+}  // namespace paddle::dispatch

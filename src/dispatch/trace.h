@@ -1,0 +1,234 @@
+// Trace: what a call means while a program is captured: the operator is appended to the program, and its outputs are tensors
+// that stand for the operation's results.
+//
+// PIR is pure SSA. A handle (TensorImpl) means a value; an in-place operator appends the operator and the handle means the result
+// from then on. A view remembers how it follows from its base, so a write through it also writes the base, and a view of a
+// base that was written since is computed anew when it is next read. Tensors from outside become the program's parameters; those
+// that were written are among its results (Trace::finish).
+#pragma once
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dispatch/dispatch.h"
+#include "pir/builder.h"
+
+namespace paddle::dispatch {
+
+// The value of a tensor was asked for while only a running program knows it. Python sees paddle._core.trace.GraphBreak.
+class GraphBreak : public Error {
+ public:
+  using Error::Error;
+};
+
+class TracedPayload final : public Payload {
+ public:
+  pir::Value value;
+  pir::Block* home = nullptr;  // where the tensor that first had this payload was made
+  // Views: how the value follows from the base.
+  Tensor base;
+  Ref<TracedPayload> base_payload;  // what the base meant when the view was computed
+  pir::Operation* view_op = nullptr;
+  uint8_t view_operand = 0;
+};
+
+// What a captured program reads and writes, besides what its operations say.
+struct ProgramInput {
+  std::string name;  // of its pd_op.data
+  Shape shape;
+  DType dtype = DType::kUndefined;
+  bool stop_gradient = true;
+};
+struct CapturedProgram {
+  std::string name;
+  pir::Program program;  // pd_op.data inputs, builtin.parameter captures, shadow_output results, set_parameter writes
+  std::vector<ProgramInput> inputs;
+  size_t num_outputs = 0;               // shadow_output "output_<i>"
+  std::vector<std::string> output_names;
+  struct InputWrite {                   // an argument that was written in place: shadow_output "write_<input>"
+    size_t input;
+    std::string output;
+  };
+  std::vector<InputWrite> input_writes;
+  struct GradWrite {                    // backward() inside the trace: what a leaf's .grad is afterwards
+    Tensor leaf;
+    std::string output;                 // empty: no gradient
+  };
+  std::vector<GradWrite> grad_writes;
+  struct GradRead {                     // a captured .grad, read anew at every run
+    std::string parameter;
+    Tensor leaf;
+  };
+  std::vector<GradRead> grad_reads;
+  std::vector<DimGuard> guards;
+  std::vector<bool> output_stop_gradient;
+};
+
+class TraceRegion;
+
+class Trace final : public Interpreter {
+ public:
+  explicit Trace(std::string name);
+  // Goes on with an existing program: operations go to the end of its block. Used to append gradients.
+  Trace(std::string name, pir::Program&& program);
+  ~Trace() override;
+
+  static Trace* active();  // of this thread; null: none
+
+  void call(OpCall& c, size_t next) override;
+  const char* name() const override { return "trace"; }
+
+  // ---- inputs, values, handles
+  Tensor add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient);
+  pir::Value value_of(const Tensor& t);  // captures a tensor from outside; computes a stale view anew
+  Tensor tensor_of(pir::Value v, bool stop_gradient, Place place = Place::cpu());
+  void rebind(const Tensor& handle, const Tensor& value);  // the handle means what `value` means; not through views
+  void write(const Tensor& handle, const Tensor& value);   // in place: through views too
+  Tensor alias(const Tensor& handle);
+  // Stops gradients: a value of its own where the tensor's own would let them pass.
+  bool needs_grad(const Tensor& t) const { return !t.stop_gradient(); }
+
+  pir::Builder& builder() { return builder_; }
+  pir::Program& program() { return program_; }
+  const std::vector<pir::Block*>& blocks() const { return blocks_; }  // outermost first
+
+  // ---- gradients of leaves
+  Tensor grad_of(const Tensor& leaf);                  // undefined: none
+  void set_grad(const Tensor& leaf, const Tensor& g);  // undefined: clears it
+  std::vector<Tensor> leaves() const;                  // captured tensors and inputs that need a gradient
+
+  // Ends the capture. The trace can't be used afterwards. Nothing outside is changed by a trace, finished or not.
+  CapturedProgram finish(const Tensors& outputs);
+  pir::Program take_program();  // of a trace that appended to one
+
+  // Emits an operation; results as tensors of the program.
+  pir::Operation* emit(const pir::OpDef& def, std::span<const pir::Value> operands, pir::AttrMap attrs,
+                       std::span<const pir::Type> results);
+
+ private:
+  friend class TraceRegion;
+  friend class EmitCall;
+  struct Capture {
+    Tensor handle;
+    std::string name;
+    Ref<TracedPayload> original, now;
+  };
+  struct Written {
+    Tensor handle;
+    Ref<TracedPayload> before;
+    DType dtype;
+    Shape shape;
+    uint8_t bits;
+  };
+  using WriteLog = std::vector<Written>;
+
+  void install();
+  void uninstall();
+  Capture& capture(const Tensor& t);
+  Ref<TracedPayload> payload_of(const Tensor& t);
+  Ref<TracedPayload> new_payload(pir::Value v);
+  void set_payload(const Tensor& handle, Ref<TracedPayload> payload);  // no log
+  void log_write(const Tensor& handle);
+  Tensor traced(const Tensor& t);  // t itself, or a stand-in for a captured tensor
+  pir::Value refreshed(const Tensor& t);
+  void write_through(const Tensor& view, const Tensor& value);
+  std::string unique_name(std::string wanted);
+
+  std::string name_;
+  pir::Program program_;
+  pir::Builder builder_;
+  pir::Operation* last_capture_ = nullptr;  // captures are listed at the program's start, in order
+  std::vector<pir::Block*> blocks_;
+  std::vector<WriteLog> writes_;            // per block
+  std::vector<Tensor> inputs_;              // handles as given out
+  std::vector<Ref<TracedPayload>> input_payloads_;
+  std::vector<ProgramInput> input_infos_;
+  std::unordered_map<TensorImpl*, Capture> captures_;
+  std::vector<TensorImpl*> capture_order_;
+  struct Grad {
+    Tensor leaf;
+    Tensor before;
+  };
+  std::vector<Grad> grads_;
+  std::vector<CapturedProgram::GradRead> grad_reads_;
+  std::unordered_map<std::string, int> names_;
+  std::unordered_map<pir::Value, pir::Value> detached_;
+  std::vector<DimGuard> guards_;
+  std::unique_ptr<DimGuardSink> sink_;
+  RandomKey generator_state_;
+  bool installed_ = false;
+};
+
+inline thread_local constinit Trace* active_trace = nullptr;
+inline Trace* Trace::active() { return active_trace; }
+inline bool tracing() { return active_trace != nullptr; }
+
+// Raises GraphBreak while a program is captured: `what` needs the tensor's value.
+void check_value_readable(const Tensor& t, const char* what);
+
+// Where the user's code stands: installed by the language binding.
+extern pir::Location (*current_location)();
+// Where a leaf's .grad is kept: installed by autograd.
+extern Tensor& (*leaf_grad)(const Tensor& leaf);
+
+// The gradient of an operation's inputs from those of its results, by the record's vjp; calls go to the interpreters of this
+// thread. tensor_of gives operands and results as tensors. Per operand of the operation; undefined: none.
+using TensorOfValue = std::function<Tensor(pir::Value)>;
+std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& tensor_of, std::span<const OutSlot> out_grads,
+                              const std::function<bool(size_t operand)>& needs);
+
+// The transpose of a view operator: `value`, of the view's shape, put back to where it came from in the base; zeros elsewhere.
+Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base, const Tensor& value);
+
+// Suspends every interpreter of this thread: calls mean what they mean by default, or for `only` alone.
+class StackScope {
+ public:
+  explicit StackScope(Interpreter* only = nullptr);
+  ~StackScope();
+  StackScope(const StackScope&) = delete;
+
+ private:
+  std::vector<Interpreter*> saved_;
+  Trace* trace_;
+};
+
+// A block under construction: the body of a branch or loop. Enter and exit may be repeated.
+class TraceRegion {
+ public:
+  // One argument for each of `inits`, a tensor's or an array's value; shapes[i], where given, replaces the argument's shape.
+  TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes);
+  const Tensors& args() const { return args_; }
+  void enter();
+  void exit();
+  struct Write {
+    Tensor handle, value;
+  };
+  const std::vector<Write>& writes() const { return writes_; }
+  pir::Region& region() { return region_; }
+  pir::Block& block() { return region_.front(); }
+
+ private:
+  Trace& trace_;
+  pir::Region region_;
+  Tensors args_;
+  std::vector<Write> writes_;
+};
+
+Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no, const Tensors& outs_no);
+Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, TraceRegion& body, const Tensor& next_cond,
+                    const Tensors& next_values);
+
+// Lists of tensors as values of a program (TypeKind::kTensorArray). Writing gives the new list.
+Tensor array_create(Trace& trace, DType dtype, const Tensors& items);
+Tensor array_write(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item);
+Tensor array_read(Trace& trace, const Tensor& array, const Tensor& index);
+Tensor array_length(Trace& trace, const Tensor& array);
+Tensor array_pop(Trace& trace, const Tensor& array, const Tensor& index);  // the list without the item
+Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack);
+bool is_array(const Tensor& t);
+
+void trace_assert(Trace& trace, const Tensor& cond, const std::string& message, const Tensors& data);
+void trace_print(Trace& trace, const std::vector<std::string>& texts, const Tensors& tensors);
+
+}  // namespace paddle::dispatch

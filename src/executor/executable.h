@@ -1,0 +1,71 @@
+// Executable: a program as a list of instructions, immutable, with everything resolved that can be before the sizes are known:
+// kernels, attributes, where values live and when they die. Each run has a frame of its own, so runs may overlap.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/generator.h"
+#include "pir/program.h"
+
+namespace paddle::executor {
+
+// An assert of the captured program does not hold. Python sees AssertionError.
+class AssertionFailed : public Error {
+ public:
+  using Error::Error;
+};
+
+struct Code;   // a block's instructions
+struct Frame;  // a run's values
+
+class Executable {
+ public:
+  // Takes the program over. Groups (cinn_op.group) are compiled; those that can't be have been dissolved before.
+  explicit Executable(pir::Program program);
+  ~Executable();
+  Executable(const Executable&) = delete;
+
+  // inputs: for each pd_op.data, in order. parameters: for each builtin.parameter, in order; null: those that the program
+  // holds. Results: for each shadow_output and set_parameter, in order. A parameter that a set_parameter writes may be
+  // overwritten in place while the program runs; its result is then the parameter itself.
+  // keys: where given, random operators draw from there instead of from the generator (to run the same again).
+  std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> parameters = {}, Generator* keys = nullptr) const;
+
+  const pir::Program& program() const { return program_; }
+  const std::vector<std::string>& input_names() const { return input_names_; }
+  const std::vector<std::string>& parameter_names() const { return parameter_names_; }
+  struct Result {
+    std::string name;   // output_name or parameter_name
+    int parameter = -1; // set_parameter: which parameter
+  };
+  const std::vector<Result>& results() const { return results_; }
+  size_t num_instructions() const;
+  std::string str() const;  // the instructions, one a line
+
+ private:
+  friend class Lowering;
+  pir::Program program_;
+  std::unique_ptr<Code> code_;
+  size_t num_slots_ = 0, num_lists_ = 0;
+  std::unordered_map<int64_t, uint32_t> symbol_index_;  // a symbol's id -> its place in a frame
+  std::vector<std::string> input_names_, parameter_names_;
+  std::vector<uint32_t> input_slots_, parameter_slots_, result_slots_;
+  std::vector<Tensor> parameters_;
+  std::vector<Result> results_;
+  struct InputSymbol {
+    uint32_t input, axis, symbol;
+  };
+  std::vector<InputSymbol> input_symbols_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Frame>> idle_;  // frames kept for the next run
+};
+
+// What print operations do with their texts and tensors; installed by the language binding. Default: standard output.
+extern void (*print_hook)(std::span<const std::string> texts, std::span<const Tensor> tensors);
+
+}  // namespace paddle::executor

@@ -1,0 +1,98 @@
+// Inside of the executor: instructions and frames.
+#pragma once
+#include <optional>
+#include <unordered_map>
+
+#include "cinn/group/fuse.h"
+#include "executor/executable.h"
+#include "pir/op_args.h"
+
+namespace paddle::executor {
+
+enum class Kind : uint8_t {
+  kKernel,   // an operator's kernel or composition
+  kGroup,    // a compiled group
+  kCombine, kSplit, kListItem,
+  kAlias,    // the result is the operand
+  kConstant,
+  kIf, kWhile,
+  kArrayCreate, kArrayWrite, kArrayRead, kArrayLength, kArrayPop, kArrayStack, kArrayConcat,
+  kStackCreate, kPush, kPop, kHasElements,
+  kAssert, kPrint,
+};
+
+// How an argument of a kernel is made from the frame.
+struct Patch {
+  enum Kind : uint8_t { kTensor, kTensors, kScalar, kWholeInts, kListInts, kSymbolicInts, kSymbolicScalar } kind;
+  uint8_t arg;
+  uint32_t slot;  // tensor slot or list slot; kOneOfList: a tensor slot taken as a list of one
+  bool one = false;
+};
+
+struct SymbolBinding {
+  uint32_t slot, axis, symbol;  // the symbol's value is this extent of the tensor in the slot
+};
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct Code;
+
+struct Instruction {
+  Kind kind = Kind::kKernel;
+  bool static_metas = false;
+  bool random = false;
+  bool view = false;
+  int8_t reuse = -1;                    // operand (by patch) whose memory the first output may take over: elementwise, last use
+  const OpInfo* op = nullptr;
+  RunFn kernel = nullptr;               // null: the composition
+  std::vector<Arg> args;                // templates; patched per run
+  std::vector<Patch> patches;
+  std::shared_ptr<pir::BoundArgs> bound;  // owns what templates borrow
+  std::vector<uint32_t> operands;       // slots; of lists where lists are meant
+  std::vector<uint32_t> results;        // kNone: unused
+  std::vector<uint8_t> result_lists;    // per result: a list
+  std::vector<TensorMeta> metas;        // kKernel: per result, where static
+  std::vector<std::vector<TensorMeta>> list_metas;
+  struct Target {
+    uint8_t out, arg;
+    bool in_place;                      // else: a copy of the argument is written
+  };
+  std::vector<Target> targets;          // operators that overwrite arguments
+  std::vector<uint32_t> frees, list_frees;  // slots that die here
+  std::vector<SymbolBinding> binds;
+  std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile: body
+  cinn::CompiledRegion group;
+  std::vector<std::vector<Dim>> group_shapes;
+  std::vector<DType> group_dtypes;
+  Tensor constant;
+  std::string text;                     // kAssert: message
+  std::vector<std::string> texts;       // kPrint
+  int64_t number = 0;                   // axis, index
+  std::string where;                    // location, for errors
+  pir::Operation* source = nullptr;
+};
+
+struct Code {
+  std::vector<Instruction> list;
+  std::vector<uint32_t> args, arg_is_list;    // of the block
+  std::vector<uint32_t> yields, yield_is_list;
+  std::vector<SymbolBinding> arg_binds;
+};
+
+struct Frame {
+  std::vector<Tensor> tensors;
+  std::vector<Tensors> lists;
+  std::vector<std::vector<std::vector<OutSlot>>> stacks;
+  const std::unordered_map<int64_t, uint32_t>* symbol_index = nullptr;
+  std::vector<int64_t> symbols;
+  Generator* keys = nullptr;
+
+  int64_t value(Dim d) const {
+    if (d.is_const()) return d.value();
+    return evaluate(d, [this](int64_t id) { return symbols[symbol_index->at(id)]; });
+  }
+};
+
+void run_code(const Code& code, Frame& frame);
+
+}  // namespace paddle::executor

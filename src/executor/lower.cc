@@ -1,0 +1,443 @@
+// From a program to instructions: slots, liveness, kernels, what may happen in place.
+#include <unordered_set>
+
+#include "base/error.h"
+#include "device/default_place.h"
+#include "executor/instruction.h"
+#include "phi/kernels/registry.h"
+#include "pir/constant.h"
+#include "pir/dominance.h"
+
+namespace paddle::executor {
+
+using pir::Block;
+using pir::Operation;
+using pir::Value;
+
+class Lowering {
+ public:
+  explicit Lowering(Executable& e) : e_(e) {}
+
+  void run() {
+    Block& top = e_.program_.block();
+    number_symbols();
+    find_written_parameters(top);
+    e_.code_ = std::make_unique<Code>(block(top, true));
+  }
+
+ private:
+  static bool is_list(pir::Type t) {
+    return t.is_vector() || t.kind() == pir::TypeKind::kTensorArray || t.kind() == pir::TypeKind::kStack ||
+           t.kind() == pir::TypeKind::kInlet || t.kind() == pir::TypeKind::kOutlet;
+  }
+
+  uint32_t slot_of(Value v) {
+    auto [it, fresh] = slots_.try_emplace(v, 0);
+    if (fresh) it->second = static_cast<uint32_t>(is_list(v.type()) ? e_.num_lists_++ : e_.num_slots_++);
+    return it->second;
+  }
+
+  void number_symbols() {
+    auto see = [&](pir::Type t) {
+      if (!t || t.is_vector() || !t.has_shape()) return;
+      std::vector<Dim> symbols;
+      for (Dim d : t.shape()) symbols_of(d, symbols);
+      for (Dim s : symbols) e_.symbol_index_.try_emplace(node_of(s).value, static_cast<uint32_t>(e_.symbol_index_.size()));
+    };
+    e_.program_.walk([&](Operation& op) {
+      for (Value v : op.results_vector()) {
+        see(v.type());
+        if (v.type() && v.type().is_vector())
+          for (pir::Type t : v.type().elements()) see(t);
+      }
+      for (size_t r = 0; r < op.num_regions(); ++r)
+        for (size_t b = 0; b < op.region(r).size(); ++b)
+          for (Value v : op.region(r).block(b).args()) see(v.type());
+    });
+  }
+
+  // ---- liveness: the operation of `block` after which a value defined in `block` is no longer needed
+  std::unordered_map<Value, const Operation*> last_uses(const Block& block) {
+    std::unordered_map<Value, const Operation*> last;
+    for (Operation& op : block)
+      for_each_use(op, [&](Value v) {
+        if (v.owner_block() == &block) last[v] = &op;
+      });
+    return last;
+  }
+
+  template <class F>
+  static void for_each_use(Operation& op, F&& f) {
+    for (Value v : op.operands())
+      if (v) f(v);
+    if (op.num_regions() == 0) return;
+    for (Value v : pir::captured_values(op)) f(v);
+  }
+
+  // A parameter may be overwritten in place if the result of the operator that does it is what the parameter becomes.
+  void find_written_parameters(Block& top) {
+    std::unordered_map<std::string, Value> parameters;
+    for (Operation& op : top)
+      if (op.is("builtin.parameter")) parameters[op.attr("parameter_name").as_string()] = op.result();
+    for (Operation& op : top)
+      if (op.is("builtin.set_parameter")) {
+        auto it = parameters.find(op.attr("parameter_name").as_string());
+        if (it != parameters.end()) becomes_[it->second] = op.operand(0);
+      }
+  }
+
+  Code block(Block& b, bool top) {
+    Code code;
+    auto last = last_uses(b);
+    last_ = &last;
+    for (Value v : b.args()) {
+      code.args.push_back(slot_of(v));
+      code.arg_is_list.push_back(is_list(v.type()));
+      bind_shape(v, code.arg_binds);
+    }
+    for (Operation& op : b) {
+      if (top && edge(op)) continue;
+      if (op.is("cf.yield")) {
+        for (Value v : op.operands()) {
+          code.yields.push_back(v ? slot_of(v) : kNone);
+          code.yield_is_list.push_back(v && is_list(v.type()));
+        }
+        continue;
+      }
+      if (op.has(pir::kTerminator)) continue;
+      Instruction i;
+      try {
+        lower(op, i, last);
+      } catch (const Error& error) {
+        fail(error.kind(), "{} (while {} was prepared)", error.what(), op.describe());
+      }
+      last_ = &last;
+      i.where = op.loc() ? op.loc().str() : std::string();
+      i.source = &op;
+      frees(op, b, last, i);
+      code.list.push_back(std::move(i));
+    }
+    return code;
+  }
+
+  // Inputs, parameters, results of the program: no instructions.
+  bool edge(Operation& op) {
+    if (op.is("pd_op.data") || op.is("pd_op.feed")) {
+      Value v = op.result();
+      uint32_t slot = slot_of(v);
+      for (size_t axis = 0; axis < v.shape().size(); ++axis)
+        if (Dim d = v.shape()[axis]; d.is_symbolic() && node_of(d).op == DimOp::kSymbol && bound_.insert(node_of(d).value).second)
+          e_.input_symbols_.push_back({static_cast<uint32_t>(e_.input_slots_.size()), static_cast<uint32_t>(axis),
+                                       e_.symbol_index_.at(node_of(d).value)});
+      e_.input_names_.push_back(op.attr("name").as_string());
+      e_.input_slots_.push_back(slot);
+      return true;
+    }
+    if (op.is("builtin.parameter")) {
+      std::string name = op.attr("parameter_name").as_string();
+      e_.parameter_slots_.push_back(slot_of(op.result()));
+      e_.parameters_.push_back(e_.program_.parameter(name));
+      e_.parameter_names_.push_back(name);
+      return true;
+    }
+    if (op.is("builtin.shadow_output") || op.is("builtin.set_parameter") || op.is("pd_op.fetch")) {
+      bool set = op.is("builtin.set_parameter");
+      std::string name = op.attr(set ? "parameter_name" : op.is("pd_op.fetch") ? "name" : "output_name").as_string();
+      int parameter = -1;
+      if (set)
+        for (size_t i = 0; i < e_.parameter_names_.size(); ++i)
+          if (e_.parameter_names_[i] == name) parameter = static_cast<int>(i);
+      e_.result_slots_.push_back(slot_of(op.operand(0)));
+      e_.results_.push_back({name, parameter});
+      return true;
+    }
+    return false;
+  }
+
+  void bind_shape(Value v, std::vector<SymbolBinding>& binds) {
+    if (!v.type() || is_list(v.type()) || !v.type().has_shape()) return;
+    for (size_t axis = 0; axis < v.shape().size(); ++axis) {
+      Dim d = v.shape()[axis];
+      // Inside regions a symbol is bound again in every round, hence by every definition.
+      if (d.is_symbolic() && node_of(d).op == DimOp::kSymbol && !input_symbol(node_of(d).value))
+        binds.push_back({slot_of(v), static_cast<uint32_t>(axis), e_.symbol_index_.at(node_of(d).value)});
+    }
+  }
+  bool input_symbol(int64_t id) const { return bound_.count(id) > 0; }
+
+  void frees(Operation& op, const Block& b, std::unordered_map<Value, const Operation*>& last, Instruction& i) {
+    auto release = [&](Value v) { (is_list(v.type()) ? i.list_frees : i.frees).push_back(slot_of(v)); };
+    std::unordered_set<Value> seen;
+    for_each_use(op, [&](Value v) {
+      if (v.owner_block() == &b && last[v] == &op && seen.insert(v).second) release(v);
+    });
+    for (Value v : op.results_vector())
+      if (v.type() && v.use_empty()) release(v);
+  }
+
+  // ---- operations
+  void lower(Operation& op, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
+    for (Value v : op.operands()) i.operands.push_back(v ? slot_of(v) : kNone);
+    for (Value v : op.results_vector()) {
+      i.results.push_back(v.type() ? slot_of(v) : kNone);
+      i.result_lists.push_back(v.type() && is_list(v.type()));
+      bind_shape(v, i.binds);
+    }
+    if (op.is("builtin.combine")) i.kind = Kind::kCombine;
+    else if (op.is("builtin.split")) i.kind = Kind::kSplit;
+    else if (op.is("builtin.slice")) i.kind = Kind::kListItem, i.number = op.attr("index").as_int();
+    else if (op.is("builtin.constant")) i.kind = Kind::kConstant, i.constant = pir::constant_tensor(op, e_.program_);
+    else if (op.is("pd_op.shadow_feed") || op.is("pd_op.assign")) i.kind = Kind::kAlias;
+    else if (op.is("pd_op.if")) branch(op, i);
+    else if (op.is("pd_op.while")) loop(op, i);
+    else if (op.is("cinn_op.group")) group(op, i);
+    else if (op.is("cf.array_create")) i.kind = Kind::kArrayCreate;
+    else if (op.is("cf.array_write")) i.kind = Kind::kArrayWrite;
+    else if (op.is("cf.array_read")) i.kind = Kind::kArrayRead;
+    else if (op.is("cf.array_length")) i.kind = Kind::kArrayLength;
+    else if (op.is("cf.array_pop")) i.kind = Kind::kArrayPop;
+    else if (op.is("cf.array_stack")) i.kind = Kind::kArrayStack, i.number = op.attr("axis").as_int();
+    else if (op.is("cf.array_concat")) i.kind = Kind::kArrayConcat, i.number = op.attr("axis").as_int();
+    else if (op.is("cf.stack_create")) i.kind = Kind::kStackCreate, stack(op, i);
+    else if (op.is("cf.tuple_push")) i.kind = Kind::kPush;
+    else if (op.is("cf.tuple_pop")) i.kind = Kind::kPop;
+    else if (op.is("pd_op.has_elements")) i.kind = Kind::kHasElements;
+    else if (op.is("cf.assert")) i.kind = Kind::kAssert, i.text = op.attr("message").as_string();
+    else if (op.is("cf.print")) {
+      i.kind = Kind::kPrint;
+      for (const pir::Attribute& a : op.attr("texts").items()) i.texts.push_back(a.as_string());
+    } else if (op.info()) {
+      kernel(op, i, last);
+    } else {
+      fail(ErrorKind::kNotImplemented, "[{}] can't be run", op.name());
+    }
+    if (i.kind != Kind::kKernel && i.kind != Kind::kGroup) list_flags(op, i);
+  }
+
+  std::vector<uint8_t> list_operands_;
+  void list_flags(Operation& op, Instruction& i) {
+    // For combine and its like an operand that is a list itself would be an array of arrays: not supported by the IR either.
+    for (size_t k = 0; k < op.num_operands(); ++k)
+      if (op.operand(k) && is_list(op.operand(k).type())) i.patches.push_back({Patch::kTensors, static_cast<uint8_t>(k), slot_of(op.operand(k)), false});
+  }
+
+  void stack(Operation& op, Instruction& i) {
+    // Stack, inlet and outlet share one list slot.
+    uint32_t s = slot_of(op.result(0));
+    slots_[op.result(1)] = s;
+    slots_[op.result(2)] = s;
+    i.results = {s, s, s};
+  }
+
+  void branch(Operation& op, Instruction& i) {
+    i.kind = Kind::kIf;
+    auto sub = [&](pir::Region& r) {
+      auto* saved = last_;
+      Code c = r.empty() ? Code() : block(r.front(), false);
+      last_ = saved;
+      return std::make_unique<Code>(std::move(c));
+    };
+    i.body = sub(op.region(0));
+    i.otherwise = sub(op.region(1));
+  }
+
+  void loop(Operation& op, Instruction& i) {
+    i.kind = Kind::kWhile;
+    auto* saved = last_;
+    i.body = std::make_unique<Code>(block(op.region(0).front(), false));
+    last_ = saved;
+  }
+
+  void group(Operation& op, Instruction& i) {
+    i.kind = Kind::kGroup;
+    i.group = cinn::compile_region(op);
+    i.operands.clear();
+    for (Value v : i.group.inputs) i.operands.push_back(slot_of(v));
+    i.static_metas = true;
+    for (Value v : op.results_vector()) {
+      i.group_shapes.emplace_back(v.shape().begin(), v.shape().end());
+      i.group_dtypes.push_back(v.dtype());
+      i.static_metas &= is_static(view(v.shape()));
+      i.metas.push_back({v.dtype(), v.shape()});
+    }
+  }
+
+  // ---- operators with a record
+  void kernel(Operation& op, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
+    const OpInfo& info = *op.info();
+    const pir::OpDef& def = op.def();
+    i.kind = Kind::kKernel;
+    i.op = &info;
+    i.random = info.has(kRandom);
+    i.view = info.has(kView);
+    Place place = device::default_place();
+    i.kernel = kernels::find_kernel(info, place.kind);
+    i.bound = std::make_shared<pir::BoundArgs>(op, [](Value v) {
+      OutSlot s;
+      if (v.type().is_vector())
+        for (pir::Type t : v.type().elements()) s.list.push_back(t ? Tensor::meta(view(t.shape()), t.dtype(), Place::cpu()) : Tensor());
+      else
+        s.tensor = Tensor::meta(view(v.shape()), v.dtype(), Place::cpu());
+      return s;
+    });
+    i.args.assign(i.bound->args().begin(), i.bound->args().end());
+    for (size_t k = 0; k < def.operands.size() && k < op.num_operands(); ++k)
+      if (def.operands[k].arg >= 0 && op.operand(k)) patch_operand(op.operand(k), static_cast<uint8_t>(def.operands[k].arg), info, i);
+    for (size_t a = 0; a < i.args.size(); ++a) patch_symbolic(static_cast<uint8_t>(a), i);
+    static_metas(op, info, i);
+    targets(op, info, i, last);
+    memory_reuse(op, info, i, last);
+  }
+
+  void patch_operand(Value v, uint8_t arg, const OpInfo& info, Instruction& i) {
+    Arg& a = i.args[arg];
+    bool list = is_list(v.type());
+    switch (info.args[arg].kind) {
+      case ArgKind::kScalar:
+        if (a.scalar().kind() == Scalar::Kind::kTensor) i.patches.push_back({Patch::kScalar, arg, slot_of(v), false});
+        break;
+      case ArgKind::kInts:
+        if (!a.ints().resolved()) i.patches.push_back({list ? Patch::kListInts : Patch::kWholeInts, arg, slot_of(v), false});
+        break;
+      case ArgKind::kTensors:
+      case ArgKind::kOptTensors:
+        i.patches.push_back({Patch::kTensors, arg, slot_of(v), !list});
+        break;
+      default:
+        i.patches.push_back({Patch::kTensor, arg, slot_of(v), false});
+    }
+  }
+
+  void patch_symbolic(uint8_t arg, Instruction& i) {
+    Arg& a = i.args[arg];
+    if (a.tag() == Arg::Tag::kInts && a.ints().resolved() && !is_static(view(a.ints().values())))
+      i.patches.push_back({Patch::kSymbolicInts, arg, 0, false});
+    if (a.tag() == Arg::Tag::kScalar && a.scalar().kind() == Scalar::Kind::kDim)
+      i.patches.push_back({Patch::kSymbolicScalar, arg, 0, false});
+  }
+
+  void static_metas(Operation& op, const OpInfo& info, Instruction& i) {
+    i.static_metas = !info.has(kDataDependentShape);
+    for (const Patch& p : i.patches) i.static_metas &= p.kind == Patch::kTensor || p.kind == Patch::kTensors;
+    for (size_t k = 0; k < op.num_results(); ++k) {
+      pir::Type t = op.result(k).type();
+      TensorMeta m;
+      std::vector<TensorMeta> items;
+      if (t && t.is_vector()) {
+        for (pir::Type e : t.elements()) {
+          items.push_back(e ? TensorMeta{e.dtype(), e.shape()} : TensorMeta{});
+          i.static_metas &= !e || is_static(view(e.shape()));
+        }
+      } else if (t) {
+        m = {t.dtype(), t.shape()};
+        i.static_metas &= is_static(view(t.shape()));
+      }
+      i.metas.push_back(std::move(m));
+      i.list_metas.push_back(std::move(items));
+    }
+  }
+
+  // An operator that overwrites arguments (statistics, optimiser states): in place where nobody reads the old value afterwards and the
+  // memory is ours or the parameter becomes just this result; else a copy is overwritten.
+  void targets(Operation& op, const OpInfo& info, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
+    if (!info.has(kInplaceOnly)) return;
+    for (size_t o = 0; o < info.outs.size(); ++o) {
+      int arg = info.outs[o].inplace_of;
+      if (arg < 0) continue;
+      Value v = operand_of_arg(op, arg);
+      if (!v) continue;
+      bool in_place = last_use_is(v, op, last);
+      Value result = op.result(o);
+      if (v.type().is_vector()) {
+        Operation* combine = v.is_result() ? v.defining_op() : nullptr;
+        in_place = in_place && combine && combine->is("builtin.combine");
+        if (in_place)
+          for (size_t k = 0; k < combine->num_operands(); ++k) in_place &= overwritable(combine->operand(k), item_of(result, k), *combine, last);
+      } else {
+        in_place = in_place && overwritable(v, result, op, last);
+      }
+      i.targets.push_back({static_cast<uint8_t>(o), static_cast<uint8_t>(arg), in_place});
+    }
+  }
+
+  static Value item_of(Value list, size_t k) {
+    for (const pir::OpOperand& use : list.uses())
+      if (use.owner()->is("builtin.split")) return use.owner()->result(k);
+    return {};
+  }
+  static Value operand_of_arg(Operation& op, int arg) {
+    for (size_t k = 0; k < op.def().operands.size() && k < op.num_operands(); ++k)
+      if (op.def().operands[k].arg == arg) return op.operand(k);
+    return {};
+  }
+  bool last_use_is(Value v, const Operation& op, std::unordered_map<Value, const Operation*>& last) {
+    return v.owner_block() == op.block() && last[v] == &op;
+  }
+  bool overwritable(Value v, Value result, const Operation& user, std::unordered_map<Value, const Operation*>& last) {
+    if (!v || !last_use_is(v, user, last) || !v.is_result()) return false;
+    Operation* maker = v.defining_op();
+    if (maker->is("builtin.parameter")) {
+      auto it = becomes_.find(v);
+      return it != becomes_.end() && it->second == result;
+    }
+    return false;  // memory of a run may be shared by views: the run decides (see run.cc)
+  }
+
+  // Elementwise operators may write over an operand of the result's shape and dtype that dies here.
+  void memory_reuse(Operation& op, const OpInfo& info, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
+    if (!info.has(kElementwise) || info.has(kView | kInplaceOnly | kDataDependentShape) || !i.kernel || op.num_results() != 1) return;
+    pir::Type out = op.result().type();
+    if (!out || !out.has_shape()) return;
+    for (size_t p = 0; p < i.patches.size(); ++p) {
+      if (i.patches[p].kind != Patch::kTensor) continue;
+      Value v = operand_of_arg(op, i.patches[p].arg);
+      if (!v || !v.is_result() || v.type() != out || !last_use_is(v, op, last)) continue;
+      Operation* maker = v.defining_op();
+      if (maker->has(pir::kGraphInput) || maker->has(pir::kConstantLike)) continue;
+      i.reuse = static_cast<int8_t>(p);
+      return;
+    }
+  }
+
+  Executable& e_;
+  std::unordered_map<Value, uint32_t> slots_;
+  std::unordered_map<Value, Value> becomes_;
+  std::unordered_set<int64_t> bound_;
+  std::unordered_map<Value, const Operation*>* last_ = nullptr;
+};
+
+Executable::Executable(pir::Program program) : program_(std::move(program)) { Lowering(*this).run(); }
+Executable::~Executable() = default;
+
+namespace {
+size_t count(const Code& c) {
+  size_t n = c.list.size();
+  for (const Instruction& i : c.list) {
+    if (i.body) n += count(*i.body);
+    if (i.otherwise) n += count(*i.otherwise);
+  }
+  return n;
+}
+void write(const Code& c, std::string indent, std::string& out) {
+  for (const Instruction& i : c.list) {
+    out += indent + (i.source ? std::string(i.source->name()) : "?");
+    for (uint32_t s : i.operands) out += s == kNone ? " -" : " " + std::to_string(s);
+    out += " ->";
+    for (uint32_t s : i.results) out += s == kNone ? " -" : " " + std::to_string(s);
+    if (!i.frees.empty()) out += "  frees";
+    for (uint32_t s : i.frees) out += " " + std::to_string(s);
+    out += i.reuse >= 0 ? "  in place\n" : "\n";
+    if (i.body) write(*i.body, indent + "  ", out);
+    if (i.otherwise) write(*i.otherwise, indent + "  ", out);
+  }
+}
+}  // namespace
+
+size_t Executable::num_instructions() const { return count(*code_); }
+std::string Executable::str() const {
+  std::string out;
+  write(*code_, "", out);
+  return out;
+}
+
+}  // namespace paddle::executor
