@@ -3,6 +3,7 @@
 #include "api/ops.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
+#include "tensor/element.h"
 
 namespace paddle::autograd {
 
@@ -33,6 +34,7 @@ void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
     }
     return;
   }
+  if (g.is_dist() && !create_graph) g = ops::assign(g);  // another leaf may get the same gradient
   bool sole = g.impl()->use_count() == 1 && g.is_dense() && g->storage->use_count() == 1 && g.is_contiguous();
   if (create_graph || sole || !g.is_dense()) {
     if (!create_graph) g.set_stop_gradient(true);
@@ -47,11 +49,13 @@ void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
 Tensors AccumulateNode::apply(Tensors&& out_grads, bool create_graph) {
   Tensor g = std::move(out_grads[0]);
   if (!g.defined()) return {};
+  if (g.is_dist() && !leaf_.is_dist()) g = dense_value(g);  // a plain tensor's gradient is plain
   Meta& m = meta_of(leaf_);
   for (auto& hook : m.hooks)
     if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
-  check(g.shape() == leaf_.shape(), ErrorKind::kRuntime, "[backward] expected a gradient of the tensor's shape {}, got {}",
-        to_string(leaf_.shape()), to_string(g.shape()));
+  if (g.shape() != leaf_.shape()) [[unlikely]]
+    fail(ErrorKind::kRuntime, "[backward] expected a gradient of the tensor's shape {}, got {}", to_string(leaf_.shape()),
+         to_string(g.shape()));
   if (g.dtype() != leaf_.dtype()) g = ops::cast(g, leaf_.dtype());
   accumulate_grad(leaf_, std::move(g), create_graph);
   for (auto& fn : m.after_accumulate) fn();

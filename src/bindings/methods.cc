@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
+#include "distributed/reshard.h"
 #include "tensor/element.h"
 
 namespace paddle::bindings {
@@ -146,8 +147,7 @@ PyObject* retain_grads(PyObject* o, PyObject*) {
     TensorImpl* impl = t.impl();  // no owning reference: the node would keep the tensor, the tensor the node
     autograd::add_hook(t, [impl](const Tensor& g) {
       Tensor self{Ref<TensorImpl>(impl)};
-      Tensor copy = Tensor::empty(g.shape(), g.dtype(), g.place());
-      dispatch::copy_into(copy, g);
+      Tensor copy = ops::assign(g);
       autograd::meta_of(self).grad = copy;
       return Tensor();
     });
@@ -252,6 +252,8 @@ PyObject* set_value(PyObject* o, PyObject* value) {
           name_of(v.dtype()));
     if (t.is_traced() || v.is_traced())
       t.become(v);
+    else if (t.is_dist())
+      distributed::assign_value(t, v);
     else
       dispatch::copy_into(t, v);
     Py_RETURN_NONE;

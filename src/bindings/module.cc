@@ -18,6 +18,7 @@ extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
     add_operators(module.get());
     add_autograd(module.get());
     add_runtime(module.get());
+    add_distributed(module.get());
     return module.release();
   });
 }

@@ -31,6 +31,8 @@ using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
 template <Binary f>
 PyObject* binary(PyObject* a, PyObject* b) {
+  if (is_tensor(a) && is_tensor(b)) [[likely]]
+    return guard([&] { return wrap(f(expect_tensor(a, "operand"), expect_tensor(b, "operand"))); });
   return guard([&]() -> PyObject* {
     const Tensor& known = is_tensor(a) ? expect_tensor(a, "operand") : expect_tensor(b, "operand");
     Tensor x = operand(a, known), y = operand(b, known);
@@ -138,7 +140,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
 // ---- a tensor of one element as a Python number
 const Tensor& single(PyObject* o, const char* what) {
   Tensor& t = expect_tensor(o, what);
-  check(t.is_dense(), ErrorKind::kRuntime,
+  check(t.is_dense() || t.is_dist(), ErrorKind::kRuntime,
         "[{}] a tensor's value is needed here, but it is not known while a program is captured", what);
   check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element, got shape {}", what, to_string(t.shape()));
   return t;

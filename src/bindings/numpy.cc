@@ -197,7 +197,8 @@ Tensor to_place(const Tensor& t, Place place) {
   return out;
 }
 
-PyObject* to_numpy(const Tensor& t) {
+PyObject* to_numpy(const Tensor& given) {
+  Tensor t = dense_value(given);
   check(t.is_dense(), ErrorKind::kRuntime,
         "a tensor's value is needed here, but it is not known while a program is captured");
   Tensor host = to_place(t, Place::cpu());

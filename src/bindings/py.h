@@ -143,6 +143,7 @@ void add_operators(PyObject* module);
 void add_indexing(PyTypeObject* type);
 void add_autograd(PyObject* module);
 void add_runtime(PyObject* module);
+void add_distributed(PyObject* module);
 void add_functions(PyObject* module, PyMethodDef* methods);
 
 }  // namespace paddle::bindings

@@ -33,11 +33,15 @@ RuleInstance scatter_nd(const CallInfo& call);
 RuleInstance reduce_as(const CallInfo& call);
 RuleInstance expand_as(const CallInfo& call);
 RuleInstance meshgrid(const CallInfo& call);
+RuleInstance set_value(const CallInfo& call);
+RuleInstance optimizer(const CallInfo& call);
 RuleInstance searchsorted(const CallInfo& call);
 
 RuleInstance cross_entropy(const CallInfo& call);
 RuleInstance attention(const CallInfo& call);
 RuleInstance conv(const CallInfo& call);
+RuleInstance conv_input_grad(const CallInfo& call);
+RuleInstance conv_filter_grad(const CallInfo& call);
 RuleInstance pool(const CallInfo& call);
 RuleInstance batch_norm(const CallInfo& call);
 RuleInstance layer_norm(const CallInfo& call);

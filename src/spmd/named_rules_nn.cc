@@ -95,6 +95,46 @@ RuleInstance conv(const CallInfo& call) {
   return builder.finish();
 }
 
+// out_grad [n, O, ...], filter [O, I, ...] -> input_grad [n, I, ...]: output channels are summed over.
+RuleInstance conv_input_grad(const CallInfo& call) {
+  if (!one_to_one(call) || !has(call.inputs, 1)) return replicate_all(call, "the rule takes a gradient and a filter");
+  int channel = channel_of(call, rank(call.inputs, 0));
+  RuleBuilder builder(call);
+  int n = builder.factor(shape(call.inputs, 0)[0], "n");
+  builder.input(0, 0, 0, {n});
+  builder.output(0, 0, 0, {n});
+  if (call.int_attr("groups", 1) == 1) {
+    int o = builder.factor(shape(call.inputs, 0)[channel], "o"), i = builder.factor(shape(call.outputs, 0)[channel], "i");
+    builder.input(0, 0, channel, {o});
+    builder.input(1, 0, 0, {o});
+    builder.input(1, 0, 1, {i});
+    builder.output(0, 0, channel, {i});
+    builder.set_reduce(o, PartialKind::kSum);
+  }
+  builder.pass(PartialPass::kLinear, {0}), builder.pass(PartialPass::kLinear, {1});
+  return builder.finish();
+}
+
+// input [n, I, ...], out_grad [n, O, ...] -> filter_grad [O, I, ...]: the batch is summed over.
+RuleInstance conv_filter_grad(const CallInfo& call) {
+  if (!one_to_one(call) || !has(call.inputs, 1)) return replicate_all(call, "the rule takes an input and a gradient");
+  int channel = channel_of(call, rank(call.inputs, 0));
+  RuleBuilder builder(call);
+  int n = builder.factor(shape(call.inputs, 0)[0], "n");
+  builder.input(0, 0, 0, {n});
+  builder.input(1, 0, 0, {n});
+  builder.set_reduce(n, PartialKind::kSum);
+  if (call.int_attr("groups", 1) == 1) {
+    int i = builder.factor(shape(call.inputs, 0)[channel], "i"), o = builder.factor(shape(call.inputs, 1)[channel], "o");
+    builder.input(0, 0, channel, {i});
+    builder.input(1, 0, channel, {o});
+    builder.output(0, 0, 0, {o});
+    builder.output(0, 0, 1, {i});
+  }
+  builder.pass(PartialPass::kLinear, {0}), builder.pass(PartialPass::kLinear, {1});
+  return builder.finish();
+}
+
 // x -> out (, mask): batch and channel pass, space is whole.
 RuleInstance pool(const CallInfo& call) {
   if (!one_to_one(call) || rank(call.inputs, 0) < 2)
@@ -103,7 +143,8 @@ RuleInstance pool(const CallInfo& call) {
   RuleBuilder builder(call);
   for (int d : {0, channel}) {
     int f = builder.factor(shape(call.inputs, 0)[d]);
-    builder.input(0, 0, d, {f});
+    for (int i = 0; i < static_cast<int>(call.inputs.size()); ++i)
+      if (has(call.inputs, i) && rank(call.inputs, i) == n) builder.input(i, 0, d, {f});
     for (int o = 0; o < static_cast<int>(call.outputs.size()); ++o)
       if (has(call.outputs, o) && rank(call.outputs, o) == n) builder.output(o, 0, d, {f});
   }

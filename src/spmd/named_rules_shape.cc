@@ -134,6 +134,47 @@ RuleInstance slice(const CallInfo& call) { return moving(keep_sizes(call, false)
 // A negative stride may keep the size and yet turn the order round.
 RuleInstance strided_slice(const CallInfo& call) { return moving(keep_sizes(call, true)); }
 
+// x with a slice overwritten, by numbers or by a tensor (slot 1) that is broadcast to the slice. Sliced dimensions are whole.
+RuleInstance set_value(const CallInfo& call) {
+  if (!one_to_one(call)) return replicate_all(call, "the rule takes one tensor");
+  int n = rank(call.inputs, 0);
+  std::vector<int64_t> axes = call.ints_attr("axes");
+  bool plain = call.ints_attr("decrease_axes").empty() && call.ints_attr("none_axes").empty();
+  bool values = has(call.inputs, 1);
+  RuleBuilder builder(call);
+  if (values ? !plain : call.ints_attr("shape").size() > 1) return builder.finish();
+  int lead = values ? n - rank(call.inputs, 1) : n;
+  for (int d = 0; d < n; ++d) {
+    bool touched = std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return (a < 0 ? a + n : a) == d; });
+    if (touched) continue;
+    int f = builder.factor(shape(call.inputs, 0)[d]);
+    builder.input(0, 0, d, {f});
+    builder.output(0, 0, d, {f});
+    if (values && d >= lead) builder.input(1, 0, d - lead, {f});
+  }
+  return builder.finish();
+}
+
+// Lists of one length (optimizers' parameters, gradients, moments): what has the shape of the item is cut alike.
+RuleInstance optimizer(const CallInfo& call) {
+  if (!one_to_one(call)) return replicate_all(call, "the rule takes lists");
+  RuleBuilder builder(call);
+  for (size_t k = 0; k < call.inputs[0].size(); ++k) {
+    const Shape& whole = call.inputs[0][k].shape;
+    for (size_t d = 0; d < whole.size(); ++d) {
+      int f = builder.factor(whole[d]);
+      auto alike = [&](const std::vector<Slot>& slots, size_t s) { return slots[s].size() > k && slots[s][k].shape == whole; };
+      for (size_t s = 0; s < call.inputs.size(); ++s)
+        if (alike(call.inputs, s)) builder.input(static_cast<int>(s), static_cast<int>(k), static_cast<int>(d), {f});
+      for (size_t s = 0; s < call.outputs.size(); ++s)
+        if (alike(call.outputs, s)) builder.output(static_cast<int>(s), static_cast<int>(k), static_cast<int>(d), {f});
+    }
+  }
+  for (size_t s = 0; s < call.outputs.size(); ++s)
+    for (size_t k = 0; k < call.outputs[s].size(); ++k) builder.leave_out(builder.output_index(static_cast<int>(s), static_cast<int>(k)));
+  return builder.finish();
+}
+
 // x -> a target's shape, summing what was broadcast.
 RuleInstance reduce_as(const CallInfo& call) {
   if (!one_to_one(call) || !has(call.inputs, 1)) return replicate_all(call, "reduce_as takes a tensor and a target");

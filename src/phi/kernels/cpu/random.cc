@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "api/shard.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/layout.h"
@@ -19,11 +20,12 @@ RandomKey key_of(const OpCall& c, int64_t seed) { return seed ? RandomKey{static
 
 template <class F>
 void generate(std::string_view op, const Tensor& out, F&& value) {
+  LogicalIndex logical(out.shape());
   auto fill = [&](auto t) {
     using T = decltype(t);
     T* p = out.data<T>();
     parallel_for(0, out.numel(), 4096, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) p[i] = from_compute<T>(static_cast<Accumulator<T>>(value(static_cast<uint64_t>(i))));
+      for (int64_t i = begin; i < end; ++i) p[i] = from_compute<T>(static_cast<Accumulator<T>>(value(logical(static_cast<uint64_t>(i)))));
     });
   };
   if (is_complex(out.dtype())) {  // real and imaginary part are one number each, half the variance
@@ -33,7 +35,8 @@ void generate(std::string_view op, const Tensor& out, F&& value) {
       using T = decltype(t);
       T* p = real.data<T>();
       for (int64_t i = 0; i < real.numel(); ++i)
-        p[i] = from_compute<T>(static_cast<Accumulator<T>>(value(static_cast<uint64_t>(i)) * 0.7071067811865476));
+        p[i] = from_compute<T>(
+            static_cast<Accumulator<T>>(value(2 * logical(static_cast<uint64_t>(i / 2)) + static_cast<uint64_t>(i % 2)) * 0.7071067811865476));
     });
     return;
   }
@@ -124,10 +127,11 @@ void randperm(OpCall& c) {
 void bernoulli(OpCall& c) {
   Tensor x = dense(c.tensor(0));
   RandomKey key = c.key;
+  LogicalIndex logical(x.shape());
   dispatch_float("bernoulli", x.dtype(), [&](auto t) {
     using T = decltype(t);
     for (int64_t i = 0; i < x.numel(); ++i)
-      c.out(0).data<T>()[i] = from_compute<T>(uniform_at(key, static_cast<uint64_t>(i)) < static_cast<double>(to_compute(x.data<T>()[i])));
+      c.out(0).data<T>()[i] = from_compute<T>(uniform_at(key, logical(static_cast<uint64_t>(i))) < static_cast<double>(to_compute(x.data<T>()[i])));
   });
 }
 
@@ -195,11 +199,12 @@ double poisson_at(RandomKey key, uint64_t i, double mean) {
 void poisson(OpCall& c) {
   Tensor x = dense(c.tensor(0));
   RandomKey key = c.key;
+  LogicalIndex logical(x.shape());
   dispatch_float("poisson", x.dtype(), [&](auto t) {
     using T = decltype(t);
     for (int64_t i = 0; i < x.numel(); ++i)
       c.out(0).data<T>()[i] = from_compute<T>(
-          static_cast<Accumulator<T>>(poisson_at(key, static_cast<uint64_t>(i), static_cast<double>(to_compute(x.data<T>()[i])))));
+          static_cast<Accumulator<T>>(poisson_at(key, logical(static_cast<uint64_t>(i)), static_cast<double>(to_compute(x.data<T>()[i])))));
   });
 }
 

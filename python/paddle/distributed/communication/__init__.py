@@ -1,0 +1,1 @@
+"""Process groups and the collectives of eager tensors."""

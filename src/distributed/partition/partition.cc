@@ -1,0 +1,226 @@
+#include "distributed/partition/partition.h"
+
+#include <unordered_map>
+
+#include "api/ops.h"
+#include "dispatch/eager.h"
+#include "dispatch/state.h"
+#include "dispatch/trace.h"
+#include "distributed/call_info.h"
+#include "distributed/reshard.h"
+#include "pir/clone.h"
+#include "pir/op_args.h"
+#include "spmd/attr_text.h"
+#include "spmd/dist_payload.h"
+
+namespace paddle::distributed {
+namespace {
+
+class Partitioner {
+ public:
+  explicit Partitioner(const pir::Program& whole) : whole_(whole), trace_("partition", pir::Program()) {}
+
+  pir::Program run() {
+    dispatch::StackScope only(&trace_);
+    dispatch::GradMode off(false);
+    pir::Block& block = *trace_.builder().block();
+    for (pir::Operation& op : whole_.block()) {
+      pir::Operation* last = block.back();
+      visit(op);
+      for (pir::Operation* made = last ? last->next() : block.front(); made; made = made->next()) made->set_loc(op.loc());
+      if (report_) note(op);
+    }
+    pir::Program result = trace_.take_program();
+    for (auto& [name, tensor] : whole_.parameters()) {
+      Tensor local = tensor.is_dist() ? spmd::dist_payload(tensor).local : tensor;
+      if (local.defined()) result.set_parameter(name, local);
+    }
+    return result;
+  }
+
+  std::string* report_ = nullptr;
+
+ private:
+  void visit(pir::Operation& op) {
+    if (op.is("builtin.parameter")) return parameter(op);
+    if (op.is("builtin.combine")) return combine(op);
+    if (op.is("builtin.split")) return split(op);
+    if (op.is("builtin.slice")) return take_item(op);
+    if (op.is("builtin.set_parameter")) return set_parameter(op);
+    const OpInfo* info = op.info();
+    bool region_free = op.num_regions() == 0;
+    if (info && region_free && any_dist(op)) return call(op, *info);
+    copy(op);
+  }
+
+  // -- values of the whole program, as tensors of the new one
+  const OutSlot& slot(pir::Value v) const {
+    auto it = values_.find(v);
+    PD_INVARIANT(it != values_.end());
+    return it->second;
+  }
+
+  bool any_dist(const pir::Operation& op) const {
+    for (pir::Value v : op.operands()) {
+      if (!v) continue;
+      auto it = values_.find(v);
+      if (it == values_.end()) continue;
+      if (it->second.tensor.defined() && it->second.tensor.is_dist()) return true;
+      for (const Tensor& t : it->second.list)
+        if (t.defined() && t.is_dist()) return true;
+    }
+    return false;
+  }
+
+  pir::Value plain_value(const Tensor& t) { return t.defined() ? trace_.value_of(whole_value(t)) : pir::Value(); }
+
+  // The value of the new program that is the whole of `v`.
+  pir::Value whole_of(pir::Value v) {
+    if (!v) return {};
+    auto direct = direct_.find(v);
+    if (direct != direct_.end()) return direct->second;
+    const OutSlot& s = slot(v);
+    if (s.tensor.defined()) return plain_value(s.tensor);
+    std::vector<pir::Value> items;
+    for (const Tensor& t : s.list) items.push_back(plain_value(t));
+    return trace_.builder().combine(items);
+  }
+
+  void bind(pir::Value from, pir::Value to) {
+    direct_[from] = to;
+    if (from.type().has_shape() && from.type().kind() == pir::TypeKind::kTensor)
+      values_[from].tensor = trace_.tensor_of(to, to.stop_gradient());
+  }
+
+  // -- operations
+  void parameter(pir::Operation& op) {
+    Tensor t = whole_.parameter(op.attr("parameter_name").as_string());
+    if (!t.defined() || !t.is_dist()) return copy(op);
+    const spmd::DistPayload& p = spmd::dist_payload(t);
+    check(p.local.defined(), ErrorKind::kNotImplemented, "[to_static] this rank is outside the mesh of the parameter {}",
+          op.attr("parameter_name").as_string());
+    pir::Type type = pir::Type::tensor(t.dtype(), p.local.shape());
+    pir::Operation* made = trace_.builder().create(op.def(), {}, op.attrs(), {&type, 1});
+    made->result().set_stop_gradient(op.result().stop_gradient());
+    Tensor local = trace_.tensor_of(made->result(), made->result().stop_gradient());
+    values_[op.result()].tensor = spmd::make_dist(t.shape(), t.dtype(), t.place(), p.attr, local);
+  }
+
+  void combine(pir::Operation& op) {
+    OutSlot s;
+    for (pir::Value v : op.operands()) s.list.push_back(v ? slot(v).tensor : Tensor());
+    values_[op.result()] = std::move(s);
+  }
+
+  void split(pir::Operation& op) {
+    const OutSlot& list = slot(op.operand(0));
+    for (size_t i = 0; i < op.num_results(); ++i)
+      if (op.result(i).type()) values_[op.result(i)].tensor = list.list.at(i);
+  }
+
+  void take_item(pir::Operation& op) {
+    values_[op.result()].tensor = slot(op.operand(0)).list.at(static_cast<size_t>(op.attr("index").as_int()));
+  }
+
+  void set_parameter(pir::Operation& op) {
+    const std::string& name = op.attr("parameter_name").as_string();
+    Tensor parameter = whole_.parameter(name), value = slot(op.operand(0)).tensor;
+    if (!parameter.defined() || !parameter.is_dist()) return copy(op);
+    Tensor there = reshard_value(value, spmd::dist_payload(parameter).attr);
+    trace_.builder().set_parameter(name, trace_.value_of(spmd::dist_payload(there).local));
+  }
+
+  // An operator on parts: the dist interpreter takes the call, and what it does is captured.
+  void call(pir::Operation& op, const OpInfo& info) {
+    bool overwrites = info.has(kInplaceOnly);
+    auto tensor_of = [&](pir::Value v) {
+      OutSlot s = slot(v);
+      if (overwrites) {
+        if (s.tensor.defined()) s.tensor = own_handle(s.tensor);
+        for (Tensor& t : s.list)
+          if (t.defined()) t = own_handle(t);
+      }
+      return s;
+    };
+    pir::BoundArgs args(op, tensor_of);
+    OpCall c(info, args.args());
+    c.key_drawn = true;  // the program draws when it runs
+    dispatch::dist_call(c);
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      if (!op.result(i).type()) continue;
+      values_[op.result(i)] = std::move(c.out_slot(i));
+    }
+  }
+
+  // In SSA an overwritten operand keeps its old meaning: what is written is a handle of its own.
+  Tensor own_handle(const Tensor& t) {
+    if (!t.is_dist()) return trace_.alias(t);
+    const spmd::DistPayload& p = spmd::dist_payload(t);
+    return spmd::make_dist(t.shape(), t.dtype(), t.place(), p.attr, trace_.alias(p.local));
+  }
+
+  // Everything else is as it was, on whole values.
+  void copy(pir::Operation& op) {
+    pir::ValueMap map;
+    for (pir::Value v : op.operands())
+      if (v) map[v] = whole_of(v);
+    for (size_t r = 0; r < op.num_regions(); ++r) map_free_values(op.region(r), map);
+    pir::Operation* made = pir::clone_op(op, map);
+    trace_.builder().block()->push_back(made);
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      if (!op.result(i).type()) continue;
+      if (op.result(i).type().is_vector()) {
+        std::vector<pir::Value> items = trace_.builder().split(made->result(i));
+        for (pir::Value v : items) values_[op.result(i)].list.push_back(v && v.type() ? trace_.tensor_of(v, v.stop_gradient()) : Tensor());
+        continue;
+      }
+      bind(op.result(i), made->result(i));
+    }
+  }
+
+  void map_free_values(const pir::Region& region, pir::ValueMap& map) {
+    for (size_t b = 0; b < region.size(); ++b)
+      for (pir::Operation& op : region.block(b)) {
+        for (pir::Value v : op.operands())
+          if (v && !map.count(v) && (values_.count(v) || direct_.count(v))) map[v] = whole_of(v);
+        for (size_t r = 0; r < op.num_regions(); ++r) map_free_values(op.region(r), map);
+      }
+  }
+
+  void note(const pir::Operation& op) {
+    auto text = [&](pir::Value v) -> std::string {
+      auto it = v ? values_.find(v) : values_.end();
+      if (it == values_.end() || !it->second.tensor.defined() || !it->second.tensor.is_dist()) return "-";
+      return spmd::to_string(spmd::dist_attr(it->second.tensor).placements);
+    };
+    std::string in, out;
+    for (pir::Value v : op.operands()) in += (in.empty() ? "" : ", ") + text(v);
+    for (pir::Value v : op.results_vector()) out += (out.empty() ? "" : ", ") + text(v);
+    *report_ += std::string(op.name()) + ": " + in + " -> " + out + "\n";
+  }
+
+  const pir::Program& whole_;
+  dispatch::Trace trace_;
+  std::unordered_map<pir::Value, OutSlot> values_;    // tensors, perhaps distributed
+  std::unordered_map<pir::Value, pir::Value> direct_; // whole values that were copied as they are
+};
+
+}  // namespace
+
+bool is_distributed(const pir::Program& program) {
+  for (auto& [name, tensor] : program.parameters())
+    if (tensor.defined() && tensor.is_dist()) return true;
+  return false;
+}
+
+pir::Program partition(const pir::Program& whole) { return Partitioner(whole).run(); }
+
+std::string describe_partition(const pir::Program& whole) {
+  std::string report;
+  Partitioner p(whole);
+  p.report_ = &report;
+  p.run();
+  return report;
+}
+
+}  // namespace paddle::distributed

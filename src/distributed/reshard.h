@@ -1,0 +1,24 @@
+// Moving a tensor from one distribution to another, eagerly: spmd::plan_reshard's steps, taken by this rank.
+#pragma once
+#include "spmd/dist_payload.h"
+
+namespace paddle::distributed {
+
+using AttrPtr = std::shared_ptr<const spmd::DistAttr>;
+
+// This rank's part of a tensor of global shape `shape`; `local` is its part now (undefined: it has none). All ranks of
+// both meshes call it. Metadata-only tensors (no storage) just get their new shape. The result may share local's memory.
+Tensor reshard_local(const Tensor& local, const spmd::Shape& shape, DType dtype, const spmd::DistAttr& from,
+                     const spmd::DistAttr& to);
+
+// The same on whole tensors; no gradient is recorded. A plain tensor counts as Replicate.
+Tensor reshard_value(const Tensor& t, const AttrPtr& to);
+// The whole value as a plain tensor, on every rank of the mesh.
+Tensor whole_value(const Tensor& t);
+// This rank's part of a tensor that every rank holds whole.
+Tensor cut_whole(const Tensor& whole, const AttrPtr& to);
+
+// Writes a value (plain or distributed otherwise) into a distributed tensor's memory.
+void assign_value(const Tensor& target, const Tensor& value);
+
+}  // namespace paddle::distributed
