@@ -140,11 +140,12 @@ void OpNode::save_outputs(OpCall& c) {
 
 Tensor OpNode::unpack(const Saved& s, uint32_t out_index, bool create_graph) const {
   if (s.kind != SaveKind::kValue || !s.tensor.defined()) return s.tensor;
-  if (s.tensor->storage && s.tensor->storage->version() != s.version)
-    fail(ErrorKind::kRuntime,
-         "[{}] a tensor of shape {} that the gradient of {} needs was overwritten by an in-place operator: it is at version {}, "
-         "expected {}",
-         op_.name, to_string(s.tensor.shape()), op_.name, s.tensor->storage->version(), s.version);
+  if (s.tensor->storage && s.tensor->storage->version() != s.version) {
+    // Not an error yet: this gradient may not need it. An operator that reads it raises (dispatch).
+    Tensor gone = Tensor::meta(s.tensor.shape(), s.tensor.dtype(), s.tensor.place());
+    gone->bits |= kOverwritten;
+    return gone;
+  }
   if (!create_graph) return s.tensor;
   if (s.own_output) {
     Tensor alias(TensorImpl::make());

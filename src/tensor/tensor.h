@@ -19,15 +19,13 @@ class Tensor;
 // What a tensor is when it isn't dense. Subclasses: pir's TracedPayload, spmd's DistPayload, SparseRows.
 class Payload : public RefCounted {};
 
-// Geometry of a view over its base, for autograd's in-place rules.
-struct ViewInfo;
-
 // Facts about an input that dispatch must know before it chooses a path: they are or-ed over all inputs.
 enum TensorBits : uint8_t {
   kNeedsGrad = 1,   // not stop_gradient
   kTraced = 2,
   kDist = 4,
   kSparse = 8,
+  kOverwritten = 16,  // stands for a saved tensor whose elements were overwritten: only its shape and dtype may be read
 };
 
 class TensorImpl final : public RefCounted {
@@ -46,7 +44,10 @@ class TensorImpl final : public RefCounted {
   Ref<Storage> storage;       // dense only
   Ref<Payload> payload;
   Ref<RefCounted> grad_fn;    // autograd::Node that made this tensor
-  Ref<RefCounted> autograd;   // autograd::Meta: .grad, hooks, leaf accumulator, view information
+  Ref<RefCounted> autograd;   // autograd::Meta: .grad, hooks, leaf accumulator
+  Ref<TensorImpl> base;       // dense views: the tensor whose storage this looks into
+  uint32_t generation = 0;    // counts changes of this tensor's history by in-place writes
+  uint32_t base_generation = 0;  // the base's generation when this view's grad_fn was made
   void* py_object = nullptr;  // borrowed: the living Python object of this tensor
   void* py_state = nullptr;   // owned: what of a dead Python object must outlive it (its type and attributes)
   std::unique_ptr<std::string> name;
