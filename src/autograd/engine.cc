@@ -8,6 +8,8 @@
 #include "api/ops.h"
 #include "autograd/accumulate.h"
 #include "dispatch/state.h"
+#include "spmd/attr_text.h"
+#include "spmd/dist_payload.h"
 
 namespace paddle::autograd {
 namespace {
@@ -206,6 +208,8 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_
     Tensor g = std::move(run.captures[i].value);
     check(g.defined() || allow_unused, ErrorKind::kValue,
           "[grad] input {} was not used to compute the outputs; pass allow_unused=True to get None for it", i);
+    if (g.defined() && g.is_dist() && !inputs[i].is_dist())  // a plain tensor's gradient is plain
+      g = ops::reshard(g, "", spmd::encode(spmd::dist_attr(g)));
     if (g.defined() && !create_graph) {
       Tensor plain(TensorImpl::make());
       plain.become(g);

@@ -149,7 +149,7 @@ Tensor Trace::tensor_of(pir::Value v, bool stop_gradient, Place place) {
 Trace::Capture& Trace::capture(const Tensor& t) {
   auto it = captures_.find(t.impl());
   if (it != captures_.end()) return it->second;
-  check(t.is_dense() && !t.is_dist(), ErrorKind::kNotImplemented, "[to_static] a tensor of this kind can't be captured from outside");
+  check(t.is_dense() || t.is_dist(), ErrorKind::kNotImplemented, "[to_static] a tensor of this kind can't be captured from outside");
   Capture c;
   c.handle = t;
   c.name = unique_name(t->name ? *t->name : "captured_" + std::to_string(captures_.size()));

@@ -1,6 +1,7 @@
 // Convolution, pooling, embedding and dropout on the CPU, from records to kernels.
 #include <limits>
 
+#include "api/shard.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/dnnl/conv.h"
@@ -399,13 +400,14 @@ void dropout(OpCall& c) {
   double factor = a.is_test ? (upscale ? 1.0 : 1.0 - p) : (upscale && p < 1 ? 1.0 / (1.0 - p) : 1.0);
   RandomKey key = c.key;
   if (a.fix_seed) key = {static_cast<uint64_t>(a.seed), 0};
+  LogicalIndex logical(x.shape());
   dispatch_float("dropout", x.dtype(), [&](auto t) {
     using T = decltype(t);
     const T* px = x.data<T>();
     T* po = out.data<T>();
     parallel_for(0, x.numel(), 16384, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        bool keep = a.is_test || uniform_at(key, static_cast<uint64_t>(i)) >= p;
+        bool keep = a.is_test || uniform_at(key, logical(static_cast<uint64_t>(i))) >= p;
         pm[i] = keep;
         po[i] = keep ? from_compute<T>(to_compute(px[i]) * static_cast<Accumulator<T>>(factor)) : from_compute<T>(0);
       }
