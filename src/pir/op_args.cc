@@ -2,7 +2,7 @@
 
 #include <charconv>
 #include <cstring>
-#include <deque>
+#include <forward_list>
 
 #include "base/error.h"
 
@@ -265,14 +265,14 @@ Attribute known_value(Value v) {
 }
 
 struct BoundArgs::Store {
-  std::deque<OutSlot> slots;
-  std::deque<Scalar> scalars;
-  std::deque<Ints> ints;
-  std::deque<std::vector<int64_t>> int_lists;
-  std::deque<std::vector<double>> float_lists;
-  std::deque<std::unique_ptr<bool[]>> bool_lists;
-  std::deque<std::vector<std::string>> string_lists;
-  std::deque<std::vector<Scalar>> scalar_lists;
+  std::forward_list<OutSlot> slots;
+  std::forward_list<Scalar> scalars;
+  std::forward_list<Ints> ints;
+  std::forward_list<std::vector<int64_t>> int_lists;
+  std::forward_list<std::vector<double>> float_lists;
+  std::forward_list<std::unique_ptr<bool[]>> bool_lists;
+  std::forward_list<std::vector<std::string>> string_lists;
+  std::forward_list<std::vector<Scalar>> scalar_lists;
 };
 
 BoundArgs::~BoundArgs() = default;
@@ -300,25 +300,25 @@ void BoundArgs::bind_operand(size_t arg, Value v, const TensorOf& tensor_of) {
   if (kind == ArgKind::kScalar || kind == ArgKind::kInts) {
     Attribute known = known_value(v);
     if (kind == ArgKind::kScalar && known.kind() == AttrKind::kScalar) {
-      args_[arg] = Arg(store_->scalars.emplace_back(scalar_of(known)));
+      args_[arg] = Arg(store_->scalars.emplace_front(scalar_of(known)));
       return;
     }
     if (kind == ArgKind::kInts && known) {
       Shape items = known.kind() == AttrKind::kScalar ? Shape{known.inner().as_dim()} : known.as_ints();
-      args_[arg] = Arg(store_->ints.emplace_back(view(items)));
+      args_[arg] = Arg(store_->ints.emplace_front(view(items)));
       return;
     }
   }
-  OutSlot& slot = store_->slots.emplace_back(tensor_of(v));
+  OutSlot& slot = store_->slots.emplace_front(tensor_of(v));
   bool list = v.type().is_vector();
   switch (kind) {
-    case ArgKind::kScalar: args_[arg] = Arg(store_->scalars.emplace_back(slot.tensor)); break;
+    case ArgKind::kScalar: args_[arg] = Arg(store_->scalars.emplace_front(slot.tensor)); break;
     case ArgKind::kInts:
       if (list) {
         Shape zeros(slot.list.size(), Dim(0));
-        args_[arg] = Arg(store_->ints.emplace_back(view(zeros), slot.list));
+        args_[arg] = Arg(store_->ints.emplace_front(view(zeros), slot.list));
       } else {
-        args_[arg] = Arg(store_->ints.emplace_back(slot.tensor));
+        args_[arg] = Arg(store_->ints.emplace_front(slot.tensor));
       }
       break;
     case ArgKind::kTensors:
@@ -331,7 +331,7 @@ void BoundArgs::bind_attribute(size_t arg, const Attribute& a) {
   const ArgInfo& info = def_.info->args[arg];
   Arg& to = args_[arg];
   auto ints = [&] {
-    auto& v = store_->int_lists.emplace_back();
+    auto& v = store_->int_lists.emplace_front();
     for (Dim d : a.as_ints()) v.push_back(guard_int(d));
     return std::span<const int64_t>(v);
   };
@@ -348,30 +348,30 @@ void BoundArgs::bind_attribute(size_t arg, const Attribute& a) {
       if (a.as_dtype() != DType::kUndefined) to = Arg(a.as_dtype());
       break;
     case ArgKind::kPlace: to = Arg(a.as_place()); break;
-    case ArgKind::kScalar: to = Arg(store_->scalars.emplace_back(scalar_of(a))); break;
-    case ArgKind::kInts: to = Arg(store_->ints.emplace_back(view(a.as_ints()))); break;
+    case ArgKind::kScalar: to = Arg(store_->scalars.emplace_front(scalar_of(a))); break;
+    case ArgKind::kInts: to = Arg(store_->ints.emplace_front(view(a.as_ints()))); break;
     case ArgKind::kIntList: to = Arg(ints()); break;
     case ArgKind::kFloatList: {
-      auto& v = store_->float_lists.emplace_back();
+      auto& v = store_->float_lists.emplace_front();
       for (const Attribute& x : a.items()) v.push_back(x.as_double());
       to = Arg(std::span<const double>(v));
       break;
     }
     case ArgKind::kBoolList: {
       size_t n = a.items().size();
-      auto& v = store_->bool_lists.emplace_back(std::make_unique<bool[]>(n));
+      auto& v = store_->bool_lists.emplace_front(std::make_unique<bool[]>(n));
       for (size_t i = 0; i < n; ++i) v[i] = a.items()[i].as_bool();
       to = Arg(std::span<const bool>(v.get(), n));
       break;
     }
     case ArgKind::kStringList: {
-      auto& v = store_->string_lists.emplace_back();
+      auto& v = store_->string_lists.emplace_front();
       for (const Attribute& x : a.items()) v.push_back(x.as_string());
       to = Arg(std::span<const std::string>(v));
       break;
     }
     case ArgKind::kScalarList: {
-      auto& v = store_->scalar_lists.emplace_back();
+      auto& v = store_->scalar_lists.emplace_front();
       for (const Attribute& x : a.items()) v.push_back(scalar_of(x));
       to = Arg(std::span<const Scalar>(v));
       break;

@@ -286,10 +286,10 @@ class Reader {
       for (const Json& x : array(member(j, "D"), "D")) items.push_back(type(x, depth + 1));
       return Type::vector(items);
     }
-    if (code == "0.t_dtensor" || code == "1.t_select_rows" || code == "1.t_tensor_array") {
+    if (code == "0.t_dtensor" || code == "1.t_selected_rows" || code == "1.t_dense_tensor_array") {
       const Json& d = member(j, "D");
       TypeKind kind = code == "0.t_dtensor" ? TypeKind::kTensor
-                      : code == "1.t_select_rows" ? TypeKind::kSelectedRows : TypeKind::kTensorArray;
+                      : code == "1.t_selected_rows" ? TypeKind::kSelectedRows : TypeKind::kTensorArray;
       if (kind == TypeKind::kTensor && d.is_array() && d.size() > 3 && !array(d[3], "levels").empty())
         unsupported("tensors with levels of detail (LoD)");
       return Type::tensor_like(kind, dtype(item(d, 0, "D")), dims(item(d, 1, "D"), j), layout(item(d, 2, "D")));
@@ -558,12 +558,12 @@ class Writer {
         expressions(t.shape(), j);
         return j;
       case TypeKind::kSelectedRows:
-        j["#"] = "1.t_select_rows";
+        j["#"] = "1.t_selected_rows";
         j["D"] = {dtype(t.dtype()), dims(t.shape()), name_of(t.layout()), Json::array(), 0};
         expressions(t.shape(), j);
         return j;
       case TypeKind::kTensorArray:
-        j["#"] = "1.t_tensor_array";
+        j["#"] = "1.t_dense_tensor_array";
         j["D"] = {dtype(t.dtype()), dims(t.shape()), name_of(t.layout())};
         expressions(t.shape(), j);
         return j;
