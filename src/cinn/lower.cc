@@ -38,21 +38,25 @@ class Steps {
 
 Module lower(const Group& input, const Target& target, const StepLog& log) {
   Steps step(log);
-  step("group", [&] { return 0; }, [&](int) { return input.str(); });
+  step(
+      "group", [&] { return 0; }, [&](int) { return input.str(); });
 
-  Group group = step("simplify", [&] { return simplify_group(input); }, [](const Group& g) { return g.str(); });
+  Group group = step(
+      "simplify", [&] { return simplify_group(input); }, [](const Group& g) { return g.str(); });
 
-  Axes axes = step("align axes", [&] { return align_axes(group); }, [&](const Axes& a) { return a.str(group); });
+  Axes axes = step(
+      "align axes", [&] { return align_axes(group); }, [&](const Axes& a) { return a.str(group); });
 
-  bool split = step("split long reductions", [&] { return split_long_reductions(group, axes, target); },
-                    [&](bool) { return axes.str(group); });
+  bool split = step(
+      "split long reductions", [&] { return split_long_reductions(group, axes, target); },
+      [&](bool) { return axes.str(group); });
   if (split && log) log("split long reductions", group.str(), 0);
 
-  Plan plan = step("plan kernels", [&] { return plan_kernels(group, axes, target); },
-                   [&](const Plan& p) { return p.str(group); });
+  Plan plan = step(
+      "plan kernels", [&] { return plan_kernels(group, axes, target); }, [&](const Plan& p) { return p.str(group); });
 
-  return step("build loops", [&] { return build_loops(group, axes, plan, target); },
-              [](const Module& m) { return m.str(); });
+  return step(
+      "build loops", [&] { return build_loops(group, axes, plan, target); }, [](const Module& m) { return m.str(); });
 }
 
 }  // namespace paddle::cinn

@@ -1,6 +1,4 @@
 // The C-like printer: the same module, compiled by the system's C compiler, must agree with the LLVM back end's oracle.
-#include "cinn/codegen/c_like/print.h"
-
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "cinn/codegen/c_like/print.h"
 #include "reference.h"
 
 namespace paddle::cinn {
@@ -25,7 +24,8 @@ void* compile_c(const std::string& source) {
   EXPECT_NE(mkdtemp(folder), nullptr);
   const std::string base = std::string(folder) + "/kernel";
   std::ofstream(base + ".c") << source;
-  const int status = std::system(("cc -O1 -std=gnu11 -ffp-contract=off -fwrapv -w -shared -fPIC -o " + base + ".so " + base + ".c -lm").c_str());
+  const int status = std::system(
+      ("cc -O1 -std=gnu11 -ffp-contract=off -fwrapv -w -shared -fPIC -o " + base + ".so " + base + ".c -lm").c_str());
   void* handle = status == 0 ? dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   EXPECT_NE(handle, nullptr) << source;
   std::remove((base + ".c").c_str());
@@ -37,17 +37,26 @@ void* compile_c(const std::string& source) {
 // Calls fn(pointers..., begin, end): up to 10 pointers and no symbols.
 void call(void* fn, std::vector<void*> p, int64_t end) {
   auto go = [&]<size_t... I>(std::index_sequence<I...>) {
-    reinterpret_cast<void (*)(decltype(static_cast<void>(I), static_cast<void*>(nullptr))..., int64_t, int64_t)>(fn)(p[I]..., 0, end);
+    reinterpret_cast<void (*)(decltype(static_cast<void>(I), static_cast<void*>(nullptr))..., int64_t, int64_t)>(fn)(
+        p[I]..., 0, end);
   };
   switch (p.size()) {
-    case 4: return go(std::make_index_sequence<4>());
-    case 5: return go(std::make_index_sequence<5>());
-    case 6: return go(std::make_index_sequence<6>());
-    case 7: return go(std::make_index_sequence<7>());
-    case 8: return go(std::make_index_sequence<8>());
-    case 9: return go(std::make_index_sequence<9>());
-    case 10: return go(std::make_index_sequence<10>());
-    default: FAIL() << p.size();
+    case 4:
+      return go(std::make_index_sequence<4>());
+    case 5:
+      return go(std::make_index_sequence<5>());
+    case 6:
+      return go(std::make_index_sequence<6>());
+    case 7:
+      return go(std::make_index_sequence<7>());
+    case 8:
+      return go(std::make_index_sequence<8>());
+    case 9:
+      return go(std::make_index_sequence<9>());
+    case 10:
+      return go(std::make_index_sequence<10>());
+    default:
+      FAIL() << p.size();
   }
 }
 
@@ -65,14 +74,16 @@ void check_c(const Group& group, std::vector<Tensor> inputs = {}) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const DType t = group.nodes[group.inputs[i]].dtype;
     memory.emplace_back(inputs[i].size() * size_of(t));
-    for (size_t k = 0; k < inputs[i].size(); ++k) testing::write(memory.back(), static_cast<int64_t>(k), t, inputs[i][k]);
+    for (size_t k = 0; k < inputs[i].size(); ++k)
+      testing::write(memory.back(), static_cast<int64_t>(k), t, inputs[i][k]);
   }
   for (int o : group.outputs)
     memory.emplace_back(testing::count(reference.sizes(group.nodes[o].shape)) * size_of(group.nodes[o].dtype));
   memory.emplace_back(module.pool.evaluate(module.workspace_bytes, nullptr));
   memory.emplace_back(module.pool.evaluate(module.scratch_bytes, nullptr));
   for (auto& m : memory) pointers.push_back(m.data());
-  for (const Kernel& k : module.kernels) call(dlsym(handle, k.name.c_str()), pointers, module.pool.evaluate(k.parallel_extent, nullptr));
+  for (const Kernel& k : module.kernels)
+    call(dlsym(handle, k.name.c_str()), pointers, module.pool.evaluate(k.parallel_extent, nullptr));
   auto want = reference.run(inputs);
   for (size_t i = 0; i < want.size(); ++i) {
     const DType t = group.nodes[group.outputs[i]].dtype;
@@ -109,8 +120,11 @@ TEST(CLike, IndexMapsAndIntegers) {
   int x = g.input(f32, {9, 40}), rows = g.input(DType::kInt64, {5}), n = g.input(DType::kInt32, {9, 40});
   g.output(g.concat({g.slice(x, {0, 20}, {1, 1}, {9, 20}), g.pad(x, {1, 0}, {9, 41}, -1)}, 1));
   g.output(g.gather(x, rows, 0));
-  g.output(g.pointwise(Fn::div, {n, g.pointwise(Fn::sub, {n, g.constant_int(DType::kInt32, 1)}, DType::kInt32)}, DType::kInt32));
-  g.output(g.reduce(ReduceKind::kAny, g.pointwise(Fn::gt, {n, g.iota(DType::kInt32, {9, 40}, 1)}, DType::kBool, DType::kInt32), {1}, false, DType::kBool));
+  g.output(g.pointwise(Fn::div, {n, g.pointwise(Fn::sub, {n, g.constant_int(DType::kInt32, 1)}, DType::kInt32)},
+                       DType::kInt32));
+  g.output(g.reduce(ReduceKind::kAny,
+                    g.pointwise(Fn::gt, {n, g.iota(DType::kInt32, {9, 40}, 1)}, DType::kBool, DType::kInt32), {1},
+                    false, DType::kBool));
   auto inputs = testing::random_inputs(g, {});
   inputs[1] = {8, 0, 0, 2, 5};
   check_c(g, inputs);
@@ -119,7 +133,8 @@ TEST(CLike, IndexMapsAndIntegers) {
 TEST(CLike, EveryDialectPrintsKernels) {
   Target target;
   const Module module = lower(softmax({6, 37}, 1, f32), target);
-  EXPECT_NE(print_c(module, opencl_dialect()).find("__kernel void kernel0(const __global float* restrict in0"), std::string::npos);
+  EXPECT_NE(print_c(module, opencl_dialect()).find("__kernel void kernel0(const __global float* restrict in0"),
+            std::string::npos);
   EXPECT_NE(print_c(module, cuda_dialect()).find("extern \"C\" __global__ void kernel0("), std::string::npos);
 }
 

@@ -28,33 +28,52 @@ double ulps(double got, long double want, DType t) {
 long double exact(Fn f, long double x) {
   using enum Fn;
   switch (f) {
-    case exp: return std::exp(x);
-    case exp2: return std::exp2(x);
-    case expm1: return std::expm1(x);
-    case log: return std::log(x);
-    case log2: return std::log2(x);
-    case log10: return std::log10(x);
-    case log1p: return std::log1p(x);
-    case sin: return std::sin(x);
-    case cos: return std::cos(x);
-    case tan: return std::tan(x);
-    case tanh: return std::tanh(x);
-    case sigmoid: return 1 / (1 + std::exp(-x));
-    case erf: return std::erf(x);
-    case rsqrt: return 1 / std::sqrt(x);
-    case atan: return std::atan(x);
-    case lgamma: return std::lgamma(x);
-    default: ADD_FAILURE(); return 0;
+    case exp:
+      return std::exp(x);
+    case exp2:
+      return std::exp2(x);
+    case expm1:
+      return std::expm1(x);
+    case log:
+      return std::log(x);
+    case log2:
+      return std::log2(x);
+    case log10:
+      return std::log10(x);
+    case log1p:
+      return std::log1p(x);
+    case sin:
+      return std::sin(x);
+    case cos:
+      return std::cos(x);
+    case tan:
+      return std::tan(x);
+    case tanh:
+      return std::tanh(x);
+    case sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case erf:
+      return std::erf(x);
+    case rsqrt:
+      return 1 / std::sqrt(x);
+    case atan:
+      return std::atan(x);
+    case lgamma:
+      return std::lgamma(x);
+    default:
+      ADD_FAILURE();
+      return 0;
   }
 }
 
-const Case kCases[] = {{Fn::exp, -103, 88.7},    {Fn::exp, -1, 1},        {Fn::exp2, -148, 127.9}, {Fn::expm1, -30, 88},
-                       {Fn::expm1, -0.5, 0.5},   {Fn::log, 1e-45, 1e-37}, {Fn::log, 0.5, 2},       {Fn::log, 0, 1e30},
-                       {Fn::log2, 0.5, 2},       {Fn::log2, 0, 1e30},     {Fn::log10, 0.5, 2},     {Fn::log10, 0, 1e10},
-                       {Fn::log1p, -0.99, 3},    {Fn::log1p, -1e-3, 1e-3}, {Fn::sin, -7, 7},       {Fn::sin, -29000, 29000},
-                       {Fn::sin, -1e9, 1e9},     {Fn::cos, -7, 7},        {Fn::cos, -29000, 29000}, {Fn::tan, -3, 3},
-                       {Fn::tanh, -12, 12},      {Fn::tanh, -0.1, 0.1},   {Fn::sigmoid, -80, 20},  {Fn::erf, -5, 5},
-                       {Fn::erf, -0.1, 0.1},     {Fn::rsqrt, 0, 1e20},    {Fn::atan, -5, 5},       {Fn::lgamma, 0.1, 30}};
+const Case kCases[] = {
+    {Fn::exp, -103, 88.7},  {Fn::exp, -1, 1},         {Fn::exp2, -148, 127.9},  {Fn::expm1, -30, 88},
+    {Fn::expm1, -0.5, 0.5}, {Fn::log, 1e-45, 1e-37},  {Fn::log, 0.5, 2},        {Fn::log, 0, 1e30},
+    {Fn::log2, 0.5, 2},     {Fn::log2, 0, 1e30},      {Fn::log10, 0.5, 2},      {Fn::log10, 0, 1e10},
+    {Fn::log1p, -0.99, 3},  {Fn::log1p, -1e-3, 1e-3}, {Fn::sin, -7, 7},         {Fn::sin, -29000, 29000},
+    {Fn::sin, -1e9, 1e9},   {Fn::cos, -7, 7},         {Fn::cos, -29000, 29000}, {Fn::tan, -3, 3},
+    {Fn::tanh, -12, 12},    {Fn::tanh, -0.1, 0.1},    {Fn::sigmoid, -80, 20},   {Fn::erf, -5, 5},
+    {Fn::erf, -0.1, 0.1},   {Fn::rsqrt, 0, 1e20},     {Fn::atan, -5, 5},        {Fn::lgamma, 0.1, 30}};
 
 TEST(Functions, WithinFourUlp) {
   for (DType t : {DType::kFloat32, DType::kFloat64})
@@ -88,7 +107,8 @@ TEST(Functions, PowerOfSpecialValues) {
     for (size_t i = 0; i < a.size(); ++i) {
       double want = testing::round_to(std::pow(a[i], b[i]), t);
       EXPECT_LE(ulps(y[i], want, t), 2) << a[i] << " ** " << b[i] << " is " << y[i] << ", expected " << want;
-      EXPECT_EQ(std::signbit(y[i]), std::signbit(want) || std::isnan(want) ? std::signbit(y[i]) : false) << a[i] << " ** " << b[i];
+      EXPECT_EQ(std::signbit(y[i]), std::signbit(want) || std::isnan(want) ? std::signbit(y[i]) : false)
+          << a[i] << " ** " << b[i];
     }
   }
 }
@@ -97,9 +117,11 @@ TEST(Functions, PowerOfRandomNumbers) {
   constexpr int64_t n = 20001;
   Group g;
   g.output(g.pointwise(Fn::pow, {g.input(DType::kFloat32, {n}), g.input(DType::kFloat32, {n})}, DType::kFloat32));
-  Tensor a = testing::random_tensor(n, DType::kFloat32, 1, 0, 30), b = testing::random_tensor(n, DType::kFloat32, 2, -20, 20);
+  Tensor a = testing::random_tensor(n, DType::kFloat32, 1, 0, 30),
+         b = testing::random_tensor(n, DType::kFloat32, 2, -20, 20);
   Tensor y = testing::run_compiled(g, *compile(g), {}, {a, b})[0];
-  for (int64_t i = 0; i < n; ++i) ASSERT_LE(ulps(y[i], std::pow(static_cast<long double>(a[i]), b[i]), DType::kFloat32), 1) << a[i] << " ** " << b[i];
+  for (int64_t i = 0; i < n; ++i)
+    ASSERT_LE(ulps(y[i], std::pow(static_cast<long double>(a[i]), b[i]), DType::kFloat32), 1) << a[i] << " ** " << b[i];
 }
 
 }  // namespace

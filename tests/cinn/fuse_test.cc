@@ -55,7 +55,9 @@ class Fuse : public ::testing::Test {
 // x * rsqrt(mean(x * x, -1, keepdim) + eps) * w, as the sum and the quotient that mean is decomposed into.
 Value rms_norm(Builder& b, Value x, Value w, double n) {
   Value square = b.value("pd_op.multiply", {x, x});
-  Value sum = b.create("pd_op.sum", {square, b.full_int_array(std::vector<int64_t>{-1})}, {{"keepdim", Attribute::boolean(true)}})->result(0);
+  Value sum = b.create("pd_op.sum", {square, b.full_int_array(std::vector<int64_t>{-1})},
+                       {{"keepdim", Attribute::boolean(true)}})
+                  ->result(0);
   Value mean = b.value("pd_op.divide", {sum, b.full({}, n, DType::kFloat32)});
   Value shifted = b.value("pd_op.add", {mean, b.full({}, 1e-6, DType::kFloat32)});
   return b.value("pd_op.multiply", {b.value("pd_op.multiply", {x, b.value("pd_op.rsqrt", {shifted})}), w});
@@ -115,15 +117,19 @@ TEST_F(Fuse, ListsAndViewsInside) {
   Value x = b.data("x", f32({2, 3, 8}));
   // rotate half: concat(-x[..., 4:], x[..., :4]) * x
   auto part = [&](int64_t from, int64_t to) {
-    return b.create("pd_op.slice", {x, axes(b, {from}), axes(b, {to})},
-                    {{"axes", Attribute::i64s(std::vector<int64_t>{2})}, {"infer_flags", Attribute::i64s(std::vector<int64_t>{1})},
-                     {"decrease_axis", Attribute::i64s({})}})->result(0);
+    return b
+        .create("pd_op.slice", {x, axes(b, {from}), axes(b, {to})},
+                {{"axes", Attribute::i64s(std::vector<int64_t>{2})},
+                 {"infer_flags", Attribute::i64s(std::vector<int64_t>{1})},
+                 {"decrease_axis", Attribute::i64s({})}})
+        ->result(0);
   };
   Value high = b.create("pd_op.scale", {part(4, 8), b.full({1}, -1, DType::kFloat32)})->result(0);
   Value both = b.combine(std::vector<Value>{high, part(0, 4)});
   Value rotated = b.value("pd_op.concat", {both, b.full({1}, 2, DType::kInt32)});
   Value y = b.value("pd_op.multiply", {rotated, x});
-  b.fetch("out", b.create("pd_op.transpose", {y}, {{"perm", Attribute::i32s(std::vector<int64_t>{1, 0, 2})}})->result(0), 0);
+  b.fetch("out",
+          b.create("pd_op.transpose", {y}, {{"perm", Attribute::i32s(std::vector<int64_t>{1, 0, 2})}})->result(0), 0);
   EXPECT_EQ(fuse_groups(p.module()), 1u) << p.str();
   pir::verify(p.module());
   check(*groups(p)[0]);

@@ -12,7 +12,6 @@ using testing::Sizes;
 
 constexpr DType f32 = DType::kFloat32;
 
-
 // Negative sizes are symbols: -1 is the first, -2 the second.
 Shape sizes(Group& g, const Sizes& dims) {
   Shape out;
@@ -50,7 +49,8 @@ Group layer_norm_gelu(int64_t rows, int64_t n, DType t = f32) {
   int centred = g.pointwise(Fn::sub, {x, mean_of(g, x, 1, n, t)}, t);
   int variance = mean_of(g, g.pointwise(Fn::mul, {centred, centred}, t), 1, n, t);
   int r = g.pointwise(Fn::rsqrt, {g.pointwise(Fn::add, {variance, g.constant(t, 1e-5)}, t)}, t);
-  int y = g.pointwise(Fn::fma, {g.pointwise(Fn::mul, {centred, r}, t), g.broadcast(w, {rows, n}), g.broadcast(b, {rows, n})}, t);
+  int y = g.pointwise(Fn::fma,
+                      {g.pointwise(Fn::mul, {centred, r}, t), g.broadcast(w, {rows, n}), g.broadcast(b, {rows, n})}, t);
   int inner = g.pointwise(Fn::erf, {g.pointwise(Fn::mul, {y, g.constant(t, 0.7071067811865476)}, t)}, t);
   int half = g.pointwise(Fn::mul, {y, g.constant(t, 0.5)}, t);
   int gelu = g.pointwise(Fn::mul, {half, g.pointwise(Fn::add, {inner, g.constant(t, 1)}, t)}, t);
@@ -63,6 +63,37 @@ TEST(Kernels, RmsNormIsOneKernel) {
   auto compiled = compile(g);
   EXPECT_EQ(compiled->module().kernels.size(), 1u);
   check_group(g);
+}
+
+// What the steps make of it, as text: a reduction and a second pass over the row, the mean and its root once per row.
+TEST(Kernels, RmsNormAsText) {
+  std::vector<std::string> steps;
+  Target target;
+  Module m = lower(rmsnorm(6, 64), target,
+                   [&](std::string_view step, const std::string&, double) { steps.emplace_back(step); });
+  EXPECT_EQ(steps, (std::vector<std::string>{"group", "align axes", "plan kernels", "build loops"}));
+  EXPECT_EQ(m.str(), R"(in0: float32[384]
+in1: float32[64]
+out0: float32[384]
+kernel kernel0: parallel i0 < 6
+  acc0: float32 = sum of nothing
+  for i1 < 64 vectorize unroll 4
+    v0: float32 = in0[64*i0 + i1]
+    v1: float32 = mul(v0, v0)
+    acc0 = sum(acc0, v1)
+  v2: float32 = acc0
+  v4: float32 = 64
+  v5: float32 = div(v2, v4)
+  v6: float32 = 9.999999974752427e-07
+  v7: float32 = add(v5, v6)
+  v8: float32 = rsqrt(v7)
+  for i2 < 64 vectorize unroll 4
+    v3: float32 = in0[64*i0 + i2]
+    v9: float32 = mul(v3, v8)
+    v10: float32 = in1[i2]
+    v11: float32 = mul(v9, v10)
+    out0[64*i0 + i2] = v11
+)");
 }
 
 // Not by the oracle of the other tests, so that the oracle itself is checked once.
@@ -186,6 +217,29 @@ TEST(Kernels, AxesAlignThroughReshapeAndTranspose) {
   check_group(self);
 }
 
+TEST(Kernels, RowsStayAlignedThroughSlicesOfColumns) {
+  Group g;  // a normalised row, its halves swapped
+  int x = g.input(f32, {7, 40});
+  int centred = g.pointwise(Fn::sub, {x, mean_of(g, x, 1, 40)}, f32);
+  int low = g.slice(centred, {0, 0}, {1, 1}, {7, 20}), high = g.slice(centred, {0, 20}, {1, 1}, {7, 20});
+  g.output(g.concat({g.pointwise(Fn::neg, {high}, f32), low}, 1));
+  EXPECT_EQ(compile(g)->module().kernels.size(), 1u);
+  check_group(g);
+}
+
+TEST(Kernels, TakesOneElementOfEachRow) {
+  Group g;  // log-softmax at the label
+  int x = g.input(f32, {9, 33}), label = g.input(DType::kInt64, {9, 1});
+  int shifted = g.pointwise(Fn::sub, {x, g.reduce(ReduceKind::kMax, x, {1}, true, f32)}, f32);
+  int total =
+      g.pointwise(Fn::log, {g.reduce(ReduceKind::kSum, g.pointwise(Fn::exp, {shifted}, f32), {1}, true, f32)}, f32);
+  g.output(g.pointwise(Fn::sub, {g.take(shifted, label, 1), total}, f32));
+  EXPECT_EQ(compile(g)->module().kernels.size(), 1u);
+  auto inputs = testing::random_inputs(g, {});
+  inputs[1] = {0, 32, 5, 1, 2, 3, 31, 30, 16};
+  check_group(g, *compile(g), {}, inputs);
+}
+
 TEST(Kernels, ReductionReadAtOtherIndices) {
   Group g;  // row sums of the transpose, added to the rows: another kernel and a temporary
   int x = g.input(f32, {30, 30});
@@ -214,7 +268,8 @@ TEST(Kernels, IndexMaps) {
   Group g;
   int x = g.input(f32, {9, 40}), rows = g.input(DType::kInt64, {2, 3});
   g.output(g.slice(x, {1, 39}, {2, -1}, {4, 40}));
-  g.output(g.concat({g.slice(x, {0, 20}, {1, 1}, {9, 20}), g.pointwise(Fn::neg, {g.slice(x, {0, 0}, {1, 1}, {9, 20})}, f32)}, 1));
+  g.output(g.concat(
+      {g.slice(x, {0, 20}, {1, 1}, {9, 20}), g.pointwise(Fn::neg, {g.slice(x, {0, 0}, {1, 1}, {9, 20})}, f32)}, 1));
   g.output(g.concat({x, g.pointwise(Fn::exp, {x}, f32)}, 0));
   g.output(g.pad(x, {1, 2}, {11, 45}, 7));
   g.output(g.pointwise(Fn::mul, {g.iota(f32, {9, 40}, 1), x}, f32));
@@ -251,7 +306,8 @@ TEST(Kernels, Dtypes) {
     g.output(g.pointwise(Fn::max, {x, y}, t));
     g.output(g.pointwise(Fn::lt, {x, y}, DType::kBool, t == DType::kBool ? DType::kInt32 : t));
     g.output(g.reduce(ReduceKind::kSum, x, {1}, false, DType::kInt64));
-    g.output(g.reduce(ReduceKind::kAny, g.pointwise(Fn::gt, {x, y}, DType::kBool, DType::kInt32), {0}, false, DType::kBool));
+    g.output(
+        g.reduce(ReduceKind::kAny, g.pointwise(Fn::gt, {x, y}, DType::kBool, DType::kInt32), {0}, false, DType::kBool));
     g.output(g.reduce(ReduceKind::kAll, x, {1}, false, DType::kBool));
     g.output(g.cast(x, f32));
     g.output(g.cast(g.cast(x, DType::kFloat64), t));

@@ -34,7 +34,11 @@ class RandomGroup {
   static constexpr int64_t kSizes[] = {1, 2, 3, 4, 6, 8, 12, 17, 24, 40};
 
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(rng_); }
-  int any() { return pick(0, 2) ? static_cast<int>(group_.nodes.size()) - 1 - pick(0, std::min<int>(3, static_cast<int>(group_.nodes.size()) - 1)) : pick(0, static_cast<int>(group_.nodes.size()) - 1); }
+  int any() {
+    return pick(0, 2) ? static_cast<int>(group_.nodes.size()) - 1 -
+                            pick(0, std::min<int>(3, static_cast<int>(group_.nodes.size()) - 1))
+                      : pick(0, static_cast<int>(group_.nodes.size()) - 1);
+  }
   int64_t size_of_dim(int x, int d) { return group_.shape(x)[d].value(); }
   int rank(int x) { return static_cast<int>(group_.shape(x).size()); }
   int64_t count(int x) { return element_count(group_.shape(x)).value(); }
@@ -57,20 +61,44 @@ class RandomGroup {
     const int x = any();
     const DType t = DType::kFloat32;
     switch (pick(0, 13)) {
-      case 0: group_.pointwise(Fn::add, {x, partner(x)}, t); break;
-      case 1: group_.pointwise(Fn::sub, {x, partner(x)}, t); break;
-      case 2: group_.pointwise(Fn::max, {x, partner(x)}, t); break;
-      case 3: group_.pointwise(Fn::tanh, {x}, t); break;
-      case 4: group_.pointwise(Fn::sigmoid, {x}, t); break;
+      case 0:
+        group_.pointwise(Fn::add, {x, partner(x)}, t);
+        break;
+      case 1:
+        group_.pointwise(Fn::sub, {x, partner(x)}, t);
+        break;
+      case 2:
+        group_.pointwise(Fn::max, {x, partner(x)}, t);
+        break;
+      case 3:
+        group_.pointwise(Fn::tanh, {x}, t);
+        break;
+      case 4:
+        group_.pointwise(Fn::sigmoid, {x}, t);
+        break;
       case 5:
       case 6:
-      case 7: reduce(x); break;
-      case 8: reshape(x); break;
-      case 9: transpose(x); break;
-      case 10: slice(x); break;
-      case 11: concat(x); break;
-      case 12: pad(x); break;
-      case 13: group_.pointwise(Fn::mul, {group_.pointwise(Fn::sin, {x}, t), partner(x)}, t); break;
+      case 7:
+        reduce(x);
+        break;
+      case 8:
+        reshape(x);
+        break;
+      case 9:
+        transpose(x);
+        break;
+      case 10:
+        slice(x);
+        break;
+      case 11:
+        concat(x);
+        break;
+      case 12:
+        pad(x);
+        break;
+      case 13:
+        group_.pointwise(Fn::mul, {group_.pointwise(Fn::sin, {x}, t), partner(x)}, t);
+        break;
     }
   }
 
@@ -88,7 +116,8 @@ class RandomGroup {
       r = group_.reduce(ReduceKind::kMax, x, dims, keepdim, DType::kFloat32);
     } else {
       r = group_.reduce(ReduceKind::kSum, x, dims, keepdim, DType::kFloat32);
-      r = group_.pointwise(Fn::mul, {r, group_.constant(DType::kFloat32, 1.0 / static_cast<double>(n))}, DType::kFloat32);
+      r = group_.pointwise(Fn::mul, {r, group_.constant(DType::kFloat32, 1.0 / static_cast<double>(n))},
+                           DType::kFloat32);
     }
     if (keepdim && pick(0, 2)) group_.pointwise(Fn::sub, {x, r}, DType::kFloat32);
   }

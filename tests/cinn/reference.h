@@ -20,12 +20,21 @@ inline int64_t count(const Sizes& s) {
   return n;
 }
 
-inline float as_f32(uint32_t bits) { float f; std::memcpy(&f, &bits, 4); return f; }
-inline uint32_t bits_of(float f) { uint32_t u; std::memcpy(&u, &f, 4); return u; }
+inline float as_f32(uint32_t bits) {
+  float f;
+  std::memcpy(&f, &bits, 4);
+  return f;
+}
+inline uint32_t bits_of(float f) {
+  uint32_t u;
+  std::memcpy(&u, &f, 4);
+  return u;
+}
 
 inline double round_to(double x, DType t) {
   switch (t) {
-    case DType::kFloat32: return static_cast<float>(x);
+    case DType::kFloat32:
+      return static_cast<float>(x);
     case DType::kBFloat16: {
       if (std::isnan(x)) return x;
       uint32_t u = bits_of(static_cast<float>(x));
@@ -38,58 +47,105 @@ inline double round_to(double x, DType t) {
       double step = std::ldexp(1.0, std::max(e - 11, -24)), r = std::nearbyint(x / step) * step;
       return std::fabs(r) >= 65520 ? std::copysign(INFINITY, r) : r;
     }
-    case DType::kBool: return x != 0;
-    case DType::kInt32: return static_cast<int32_t>(static_cast<int64_t>(x));
-    case DType::kUInt8: return static_cast<uint8_t>(static_cast<int64_t>(x));
-    case DType::kInt8: return static_cast<int8_t>(static_cast<int64_t>(x));
-    case DType::kInt64: return std::trunc(x);
-    default: return x;
+    case DType::kBool:
+      return x != 0;
+    case DType::kInt32:
+      return static_cast<int32_t>(static_cast<int64_t>(x));
+    case DType::kUInt8:
+      return static_cast<uint8_t>(static_cast<int64_t>(x));
+    case DType::kInt8:
+      return static_cast<int8_t>(static_cast<int64_t>(x));
+    case DType::kInt64:
+      return std::trunc(x);
+    default:
+      return x;
   }
 }
 
 inline double apply(scalar::Fn fn, double a, double b, double c, bool integer) {
   using enum scalar::Fn;
   switch (fn) {
-    case add: return a + b;
-    case sub: return a - b;
-    case mul: return a * b;
-    case div: return integer ? (b == 0 ? 0 : std::trunc(a / b)) : a / b;
-    case fma: return a * b + c;
-    case pow: return std::pow(a, b);
-    case neg: return -a;
-    case abs: return std::fabs(a);
-    case sqrt: return std::sqrt(a);
-    case rsqrt: return 1 / std::sqrt(a);
-    case square: return a * a;
-    case reciprocal: return 1 / a;
-    case exp: return std::exp(a);
-    case exp2: return std::exp2(a);
-    case expm1: return std::expm1(a);
-    case log: return std::log(a);
-    case log2: return std::log2(a);
-    case log10: return std::log10(a);
-    case log1p: return std::log1p(a);
-    case sin: return std::sin(a);
-    case cos: return std::cos(a);
-    case tan: return std::tan(a);
-    case tanh: return std::tanh(a);
-    case sigmoid: return 1 / (1 + std::exp(-a));
-    case erf: return std::erf(a);
-    case floor: return std::floor(a);
-    case round: return std::nearbyint(a);
-    case max: return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
-    case min: return std::isnan(a) ? a : std::isnan(b) ? b : std::min(a, b);
-    case where: return a != 0 ? b : c;
-    case lt: return a < b;
-    case gt: return a > b;
-    case ge: return a >= b;
-    case le: return a <= b;
-    case eq: return a == b;
-    case ne: return a != b;
-    case logical_and: return a != 0 && b != 0;
-    case logical_or: return a != 0 || b != 0;
-    case logical_not: return a == 0;
-    default: ADD_FAILURE() << "the oracle lacks " << scalar::info(fn).name; return NAN;
+    case add:
+      return a + b;
+    case sub:
+      return a - b;
+    case mul:
+      return a * b;
+    case div:
+      return integer ? (b == 0 ? 0 : std::trunc(a / b)) : a / b;
+    case fma:
+      return a * b + c;
+    case pow:
+      return std::pow(a, b);
+    case neg:
+      return -a;
+    case abs:
+      return std::fabs(a);
+    case sqrt:
+      return std::sqrt(a);
+    case rsqrt:
+      return 1 / std::sqrt(a);
+    case square:
+      return a * a;
+    case reciprocal:
+      return 1 / a;
+    case exp:
+      return std::exp(a);
+    case exp2:
+      return std::exp2(a);
+    case expm1:
+      return std::expm1(a);
+    case log:
+      return std::log(a);
+    case log2:
+      return std::log2(a);
+    case log10:
+      return std::log10(a);
+    case log1p:
+      return std::log1p(a);
+    case sin:
+      return std::sin(a);
+    case cos:
+      return std::cos(a);
+    case tan:
+      return std::tan(a);
+    case tanh:
+      return std::tanh(a);
+    case sigmoid:
+      return 1 / (1 + std::exp(-a));
+    case erf:
+      return std::erf(a);
+    case floor:
+      return std::floor(a);
+    case round:
+      return std::nearbyint(a);
+    case max:
+      return std::isnan(a) ? a : std::isnan(b) ? b : std::max(a, b);
+    case min:
+      return std::isnan(a) ? a : std::isnan(b) ? b : std::min(a, b);
+    case where:
+      return a != 0 ? b : c;
+    case lt:
+      return a < b;
+    case gt:
+      return a > b;
+    case ge:
+      return a >= b;
+    case le:
+      return a <= b;
+    case eq:
+      return a == b;
+    case ne:
+      return a != b;
+    case logical_and:
+      return a != 0 && b != 0;
+    case logical_or:
+      return a != 0 || b != 0;
+    case logical_not:
+      return a == 0;
+    default:
+      ADD_FAILURE() << "the oracle lacks " << scalar::info(fn).name;
+      return NAN;
   }
 }
 
@@ -138,11 +194,21 @@ class Reference {
     if (n.kind == NodeKind::kReduce) return reduce(n);
     each(mine, [&](const Sizes& index, int64_t i) {
       switch (n.kind) {
-        case NodeKind::kConstant: out[i] = n.value; break;
-        case NodeKind::kIota: out[i] = static_cast<double>(index[n.axis]); break;
-        case NodeKind::kPointwise: out[i] = pointwise(n, i); break;
-        case NodeKind::kCast: out[i] = round_to(operand(0)[i], n.dtype); break;
-        case NodeKind::kReshape: out[i] = operand(0)[i]; break;
+        case NodeKind::kConstant:
+          out[i] = n.value;
+          break;
+        case NodeKind::kIota:
+          out[i] = static_cast<double>(index[n.axis]);
+          break;
+        case NodeKind::kPointwise:
+          out[i] = pointwise(n, i);
+          break;
+        case NodeKind::kCast:
+          out[i] = round_to(operand(0)[i], n.dtype);
+          break;
+        case NodeKind::kReshape:
+          out[i] = operand(0)[i];
+          break;
         case NodeKind::kBroadcast:
         case NodeKind::kTranspose: {
           Sizes from = operand_sizes(0), source(from.size(), 0);
@@ -154,18 +220,29 @@ class Reference {
         case NodeKind::kSlice: {
           Sizes source(index.size());
           for (size_t d = 0; d < index.size(); ++d)
-            source[d] = group_.pool.evaluate(n.starts[d], symbols_.data()) + group_.pool.evaluate(n.steps[d], symbols_.data()) * index[d];
+            source[d] = group_.pool.evaluate(n.starts[d], symbols_.data()) +
+                        group_.pool.evaluate(n.steps[d], symbols_.data()) * index[d];
           out[i] = operand(0)[at(operand_sizes(0), source)];
           break;
         }
         case NodeKind::kGather: {
           const size_t rank = operand_sizes(1).size();
-          Sizes row(index.begin() + n.axis, index.begin() + n.axis + rank), source(index.begin(), index.begin() + n.axis);
+          Sizes row(index.begin() + n.axis, index.begin() + n.axis + rank),
+              source(index.begin(), index.begin() + n.axis);
           source.push_back(static_cast<int64_t>(operand(1)[at(operand_sizes(1), row)]));
           source.insert(source.end(), index.begin() + n.axis + rank, index.end());
           out[i] = operand(0)[at(operand_sizes(0), source)];
           break;
         }
+        case NodeKind::kTake: {
+          Sizes source = index;
+          source[n.axis] = static_cast<int64_t>(operand(1)[i]);
+          out[i] = operand(0)[at(operand_sizes(0), source)];
+          break;
+        }
+        case NodeKind::kSize:
+          out[i] = static_cast<double>(group_.pool.evaluate(n.starts[0], symbols_.data()));
+          break;
         case NodeKind::kConcat: {
           Sizes source = index;
           size_t k = 0;
@@ -183,7 +260,8 @@ class Reference {
           out[i] = inside ? operand(0)[at(from, source)] : n.value;
           break;
         }
-        default: ADD_FAILURE();
+        default:
+          ADD_FAILURE();
       }
     });
     return out;
@@ -204,10 +282,17 @@ class Reference {
     double start = 0;
     switch (n.reduce) {
       case ReduceKind::kProd:
-      case ReduceKind::kAll: start = 1; break;
-      case ReduceKind::kMax: start = -INFINITY; break;
-      case ReduceKind::kMin: start = INFINITY; break;
-      default: break;
+      case ReduceKind::kAll:
+        start = 1;
+        break;
+      case ReduceKind::kMax:
+        start = -INFINITY;
+        break;
+      case ReduceKind::kMin:
+        start = INFINITY;
+        break;
+      default:
+        break;
     }
     Tensor out(count(mine), start);
     each(from, [&](const Sizes& index, int64_t i) {
@@ -216,12 +301,24 @@ class Reference {
         if (std::find(n.dims.begin(), n.dims.end(), static_cast<int>(d)) == n.dims.end()) to.push_back(index[d]);
       double& o = out[at(mine, to)];
       switch (n.reduce) {
-        case ReduceKind::kSum: o += x[i]; break;
-        case ReduceKind::kProd: o *= x[i]; break;
-        case ReduceKind::kMax: o = apply(scalar::Fn::max, o, x[i], 0, false); break;
-        case ReduceKind::kMin: o = apply(scalar::Fn::min, o, x[i], 0, false); break;
-        case ReduceKind::kAny: o = o != 0 || x[i] != 0; break;
-        case ReduceKind::kAll: o = o != 0 && x[i] != 0; break;
+        case ReduceKind::kSum:
+          o += x[i];
+          break;
+        case ReduceKind::kProd:
+          o *= x[i];
+          break;
+        case ReduceKind::kMax:
+          o = apply(scalar::Fn::max, o, x[i], 0, false);
+          break;
+        case ReduceKind::kMin:
+          o = apply(scalar::Fn::min, o, x[i], 0, false);
+          break;
+        case ReduceKind::kAny:
+          o = o != 0 || x[i] != 0;
+          break;
+        case ReduceKind::kAll:
+          o = o != 0 && x[i] != 0;
+          break;
       }
     });
     return out;
@@ -240,29 +337,40 @@ inline double read(const std::vector<uint8_t>& bytes, int64_t i, DType t) {
     return zero;
   };
   switch (t) {
-    case DType::kFloat32: return as(float{});
-    case DType::kFloat64: return as(double{});
-    case DType::kBFloat16: return as_f32(uint32_t{as(uint16_t{})} << 16);
+    case DType::kFloat32:
+      return as(float{});
+    case DType::kFloat64:
+      return as(double{});
+    case DType::kBFloat16:
+      return as_f32(uint32_t{as(uint16_t{})} << 16);
     case DType::kFloat16: {
       uint16_t h = as(uint16_t{});
       int e = (h >> 10) & 31, m = h & 1023;
       double v = e == 31 ? (m ? NAN : INFINITY) : e == 0 ? std::ldexp(m, -24) : std::ldexp(m + 1024, e - 25);
       return h & 0x8000 ? -v : v;
     }
-    case DType::kInt32: return as(int32_t{});
-    case DType::kInt64: return static_cast<double>(as(int64_t{}));
-    case DType::kInt16: return as(int16_t{});
-    case DType::kInt8: return as(int8_t{});
-    default: return as(uint8_t{});
+    case DType::kInt32:
+      return as(int32_t{});
+    case DType::kInt64:
+      return static_cast<double>(as(int64_t{}));
+    case DType::kInt16:
+      return as(int16_t{});
+    case DType::kInt8:
+      return as(int8_t{});
+    default:
+      return as(uint8_t{});
   }
 }
 
 inline void write(std::vector<uint8_t>& bytes, int64_t i, DType t, double x) {
   auto put = [&](auto v) { std::memcpy(bytes.data() + i * sizeof(v), &v, sizeof(v)); };
   switch (t) {
-    case DType::kFloat32: return put(static_cast<float>(x));
-    case DType::kFloat64: return put(x);
-    case DType::kBFloat16: return put(static_cast<uint16_t>(bits_of(static_cast<float>(round_to(x, t))) >> 16));
+    case DType::kFloat32:
+      return put(static_cast<float>(x));
+    case DType::kFloat64:
+      return put(x);
+    case DType::kBFloat16:
+      return put(static_cast<uint16_t>(bits_of(static_cast<float>(round_to(x, t))) >> 16));
     case DType::kFloat16: {
       for (int h = 0; h < 65536; ++h) {  // the definition
         std::vector<uint8_t> two{static_cast<uint8_t>(h), static_cast<uint8_t>(h >> 8)};
@@ -271,11 +379,16 @@ inline void write(std::vector<uint8_t>& bytes, int64_t i, DType t, double x) {
       ADD_FAILURE() << x << " is no float16";
       return;
     }
-    case DType::kInt32: return put(static_cast<int32_t>(x));
-    case DType::kInt64: return put(static_cast<int64_t>(x));
-    case DType::kInt16: return put(static_cast<int16_t>(x));
-    case DType::kInt8: return put(static_cast<int8_t>(x));
-    default: return put(static_cast<uint8_t>(x));
+    case DType::kInt32:
+      return put(static_cast<int32_t>(x));
+    case DType::kInt64:
+      return put(static_cast<int64_t>(x));
+    case DType::kInt16:
+      return put(static_cast<int16_t>(x));
+    case DType::kInt8:
+      return put(static_cast<int8_t>(x));
+    default:
+      return put(static_cast<uint8_t>(x));
   }
 }
 
@@ -351,7 +464,8 @@ inline std::vector<Tensor> random_inputs(const Group& group, const Sizes& symbol
   return inputs;
 }
 
-inline void check_group(const Group& group, const CompiledGroup& compiled, const Sizes& symbols, std::vector<Tensor> inputs) {
+inline void check_group(const Group& group, const CompiledGroup& compiled, const Sizes& symbols,
+                        std::vector<Tensor> inputs) {
   auto want = Reference(group, symbols).run(inputs);
   auto got = run_compiled(group, compiled, symbols, inputs);
   for (size_t i = 0; i < want.size(); ++i) {

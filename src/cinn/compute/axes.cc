@@ -20,12 +20,14 @@ class Aligner {
     const size_t n = group_.nodes.size();
     dims_.resize(n);
     result_.mapped.resize(n);
+    shared_.resize(n);
     for (size_t i = 0; i < n; ++i) {
       align(static_cast<int>(i));
       PD_INVARIANT(dims_[i].size() == group_.nodes[i].shape.size());
     }
     finish();
     merge_neighbours();
+    finish_shared();
     return std::move(result_);
   }
 
@@ -119,6 +121,17 @@ class Aligner {
     for (int f : dims_[i].back()) factors_[f].nodes.insert(i);
   }
 
+  void adopt_or_fresh(int i, size_t d, bool unchanged) {
+    if (!unchanged) return fresh_dim(i, d);
+    adopt_dim(i, group_.nodes[i].operands[0], d);
+    shared_[i][0].push_back(static_cast<int>(d));
+  }
+
+  // Dimension d of node i and of its k-th operand are the same, if their axes can be.
+  void share_dim(int i, size_t k, size_t d) {
+    if (unify(dims_[group_.nodes[i].operands[k]][d], dims_[i][d])) shared_[i][k].push_back(static_cast<int>(d));
+  }
+
   bool unify_all(int a, int b) {
     bool ok = true;
     for (size_t d = 0; d < dims_[a].size(); ++d) ok &= unify(dims_[a][d], dims_[b][d]);
@@ -136,6 +149,7 @@ class Aligner {
     const Node& n = group_.nodes[i];
     auto& mapped = result_.mapped[i];
     mapped.assign(n.operands.size(), false);
+    shared_[i].resize(n.operands.size());
     const int x = n.operands.empty() ? -1 : n.operands[0];
     switch (n.kind) {
       case NodeKind::kInput:
@@ -168,11 +182,27 @@ class Aligner {
       case NodeKind::kTake:
         for (size_t d = 0; d < n.shape.size(); ++d) adopt_dim(i, n.operands[1], d);
         mapped[0] = true;
+        for (size_t d = 0; d < n.shape.size(); ++d)
+          if (static_cast<int>(d) != n.axis) share_dim(i, 0, d);
         return;
       case NodeKind::kSlice:
-      case NodeKind::kGather:
-      case NodeKind::kConcat:
+        mapped[0] = true;
+        for (size_t d = 0; d < n.shape.size(); ++d)
+          adopt_or_fresh(i, d, n.starts[d].is(0) && n.steps[d].is(1) && n.shape[d] == group_.nodes[x].shape[d]);
+        return;
       case NodeKind::kPad:
+        mapped[0] = true;
+        for (size_t d = 0; d < n.shape.size(); ++d)
+          adopt_or_fresh(i, d, n.starts[d].is(0) && n.shape[d] == group_.nodes[x].shape[d]);
+        return;
+      case NodeKind::kConcat:
+        mapped.assign(n.operands.size(), true);
+        for (size_t d = 0; d < n.shape.size(); ++d) {
+          adopt_or_fresh(i, d, static_cast<int>(d) != n.axis);
+          for (size_t k = 1; k < n.operands.size() && static_cast<int>(d) != n.axis; ++k) share_dim(i, k, d);
+        }
+        return;
+      case NodeKind::kGather:
         fresh_dims(i);
         mapped.assign(n.operands.size(), true);
         return;
@@ -196,17 +226,32 @@ class Aligner {
     }
   }
 
+  void finish_shared() {
+    result_.shared.resize(shared_.size());
+    for (size_t i = 0; i < shared_.size(); ++i)
+      for (const auto& dims : shared_[i]) {
+        result_.shared[i].emplace_back();
+        for (int d : dims) {
+          const AxisList& list = result_.nodes[i].dims[d];
+          result_.shared[i].back().insert(result_.shared[i].back().end(), list.begin(), list.end());
+        }
+      }
+  }
+
   // Two axes that always stand side by side are one loop: [B, S, H] all dense is just n elements.
   void merge_neighbours() {
-    bool changed = true;
-    while (changed) {
+    for (bool changed = true; changed;) {
       changed = false;
-      for (size_t a = 0; a < result_.axes.size() && !changed; ++a)
-        for (size_t b = 0; b < result_.axes.size() && !changed; ++b)
-          if (a != b && can_merge(static_cast<int>(a), static_cast<int>(b))) {
-            merge(static_cast<int>(a), static_cast<int>(b));
-            changed = true;
-          }
+      std::vector<int> next(result_.axes.size(), -1);  // what follows the axis in the first node that has both
+      for (const NodeAxes& x : result_.nodes)
+        for (size_t i = 0; i + 1 < x.all.size(); ++i)
+          if (next[x.all[i]] < 0) next[x.all[i]] = x.all[i + 1];
+      for (size_t a = 0; a < next.size(); ++a)
+        if (next[a] >= 0 && next[a] != static_cast<int>(a) && can_merge(static_cast<int>(a), next[a])) {
+          merge(static_cast<int>(a), next[a]);
+          changed = true;
+          break;
+        }
     }
   }
 
@@ -255,7 +300,8 @@ class Aligner {
   Group& group_;
   IndexPool& pool_;
   std::vector<Factor> factors_;
-  std::vector<std::vector<std::vector<int>>> dims_;  // node, dimension, factors
+  std::vector<std::vector<std::vector<int>>> dims_;    // node, dimension, factors
+  std::vector<std::vector<std::vector<int>>> shared_;  // node, operand: dimensions that pass a mapped edge unchanged
   Axes result_;
 };
 

@@ -31,6 +31,9 @@ struct Axes {
   std::vector<Axis> axes;
   std::vector<NodeAxes> nodes;
   std::vector<std::vector<bool>> mapped;  // per node, per operand
+  // Of a mapped edge: the axes that operand and result have in common all the same (the rows, where columns are
+  // sliced).
+  std::vector<std::vector<AxisList>> shared;
 
   bool contains(int node, int axis) const;
   std::string str(const Group& group) const;

@@ -18,8 +18,9 @@ DType compute_type(DType t) {
 }
 
 std::string_view name_of(NodeKind kind) {
-  constexpr std::string_view names[] = {"input",     "constant", "size",      "iota",  "pointwise", "cast", "reduce",
-                                        "broadcast", "reshape",  "transpose", "slice", "gather",    "take", "concat", "pad"};
+  constexpr std::string_view names[] = {"input", "constant", "size",      "iota",    "pointwise",
+                                        "cast",  "reduce",   "broadcast", "reshape", "transpose",
+                                        "slice", "gather",   "take",      "concat",  "pad"};
   return names[static_cast<int>(kind)];
 }
 
@@ -71,20 +72,21 @@ int Group::iota(DType dtype, Shape shape, int axis) {
 int Group::broadcast(int x, const Shape& target) {
   const Shape from = shape(x);
   if (from == target) return x;
-  PD_INVARIANT(from.size() <= target.size());
+  check(from.size() <= target.size(), ErrorKind::kNotImplemented, "[cinn] a broadcast to fewer dimensions");
   Node n{NodeKind::kBroadcast, nodes[x].dtype, target, {x}};
   n.dims.assign(target.size(), -1);
   size_t shift = target.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i) {
     bool same = from[i] == target[i + shift];
-    PD_INVARIANT(same || from[i].is(1));
+    check(same || from[i].is(1), ErrorKind::kNotImplemented, "[cinn] sizes {} and {} are not known to be equal",
+          pool.str(from[i]), pool.str(target[i + shift]));
     if (same) n.dims[i + shift] = static_cast<int>(i);
   }
   return add(std::move(n));
 }
 
-int Group::pointwise(const scalar::Program& program, std::vector<int> operands, std::vector<double> params, DType result,
-                     DType compute, int output) {
+int Group::pointwise(const scalar::Program& program, std::vector<int> operands, std::vector<double> params,
+                     DType result, DType compute, int output) {
   PD_INVARIANT(operands.size() == program.num_inputs && params.size() == program.num_params);
   Shape common;
   for (int x : operands) {
@@ -93,7 +95,8 @@ int Group::pointwise(const scalar::Program& program, std::vector<int> operands, 
     size_t shift = common.size() - s.size();
     for (size_t i = 0; i < s.size(); ++i)
       if (!s[i].is(1)) {
-        PD_INVARIANT(common[i + shift].is(1) || common[i + shift] == s[i]);
+        check(common[i + shift].is(1) || common[i + shift] == s[i], ErrorKind::kNotImplemented,
+              "[cinn] sizes {} and {} are not known to be equal", pool.str(common[i + shift]), pool.str(s[i]));
         common[i + shift] = s[i];
       }
   }

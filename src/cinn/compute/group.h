@@ -44,7 +44,7 @@ struct Node {
   std::vector<scalar::Instr> program;  // registers: operands, then params, then one per instruction
   std::vector<double> params;
   int result_register = 0;
-  DType compute = DType::kFloat32;     // type that the program computes in: f32, f64, i32, i64 ... never 16-bit floats
+  DType compute = DType::kFloat32;  // type that the program computes in: f32, f64, i32, i64 ... never 16-bit floats
   // others
   ReduceKind reduce = ReduceKind::kSum;
   std::vector<int> dims;
@@ -52,8 +52,8 @@ struct Node {
   int axis = 0;
   int slot = 0;
   double value = 0;
-  int64_t integer = 0;                 // kConstant of an integer type: the exact value
-  bool combine_inline = false;         // kReduce: a short one, recomputed wherever it is needed (second half of a split)
+  int64_t integer = 0;          // kConstant of an integer type: the exact value
+  bool combine_inline = false;  // kReduce: a short one, recomputed wherever it is needed (second half of a split)
 };
 
 class Group {
@@ -65,7 +65,8 @@ class Group {
 
   Index symbol(int position) { return pool.symbol(position); }
 
-  // Builders return the new node's number. Shapes are checked: an InternalError is the caller's bug.
+  // Builders return the new node's number. NotImplementedError where sizes that must agree are not known to; other
+  // wrong shapes are the caller's bug (InternalError).
   int input(DType dtype, Shape shape);
   int constant(DType dtype, double value, Shape shape = {});
   int constant_int(DType dtype, int64_t value, Shape shape = {});

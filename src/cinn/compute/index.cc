@@ -229,11 +229,20 @@ Index IndexPool::substitute(const Index& e, const std::map<AtomId, Index>& to) {
       }
       const Atom x = atoms_[id];
       switch (x.kind) {
-        case AtomKind::kDiv: term = term * div(substitute(x.a, to), substitute(x.b, to)); break;
-        case AtomKind::kMod: term = term * mod(substitute(x.a, to), substitute(x.b, to)); break;
-        case AtomKind::kMin: term = term * min(substitute(x.a, to), substitute(x.b, to)); break;
-        case AtomKind::kMax: term = term * max(substitute(x.a, to), substitute(x.b, to)); break;
-        default: term = term * Index::of_atom(id);
+        case AtomKind::kDiv:
+          term = term * div(substitute(x.a, to), substitute(x.b, to));
+          break;
+        case AtomKind::kMod:
+          term = term * mod(substitute(x.a, to), substitute(x.b, to));
+          break;
+        case AtomKind::kMin:
+          term = term * min(substitute(x.a, to), substitute(x.b, to));
+          break;
+        case AtomKind::kMax:
+          term = term * max(substitute(x.a, to), substitute(x.b, to));
+          break;
+        default:
+          term = term * Index::of_atom(id);
       }
     }
     out = out + term;
@@ -269,10 +278,17 @@ int64_t IndexPool::evaluate(const Index& e, const int64_t* sizes) const {
       PD_INVARIANT(x.kind != AtomKind::kVar && x.kind != AtomKind::kValue);
       int64_t a = evaluate(x.a, sizes), b = evaluate(x.b, sizes);
       switch (x.kind) {
-        case AtomKind::kDiv: term *= b == 0 ? 0 : floor_div(a, b); break;
-        case AtomKind::kMod: term *= b == 0 ? 0 : a - floor_div(a, b) * b; break;
-        case AtomKind::kMin: term *= std::min(a, b); break;
-        default: term *= std::max(a, b);
+        case AtomKind::kDiv:
+          term *= b == 0 ? 0 : floor_div(a, b);
+          break;
+        case AtomKind::kMod:
+          term *= b == 0 ? 0 : a - floor_div(a, b) * b;
+          break;
+        case AtomKind::kMin:
+          term *= std::min(a, b);
+          break;
+        default:
+          term *= std::max(a, b);
       }
     }
     sum += term;
@@ -284,8 +300,10 @@ std::string IndexPool::str(const Index& e) const {
   if (e.terms().empty()) return "0";
   std::string out;
   for (const auto& [m, c] : e.terms()) {
-    if (!out.empty()) out += c < 0 ? " - " : " + ";
-    else if (c < 0) out += "-";
+    if (!out.empty())
+      out += c < 0 ? " - " : " + ";
+    else if (c < 0)
+      out += "-";
     int64_t magnitude = c < 0 ? -c : c;
     bool first = true;
     if (magnitude != 1 || m.empty()) out += std::to_string(magnitude), first = false;
@@ -294,13 +312,27 @@ std::string IndexPool::str(const Index& e) const {
       first = false;
       const Atom& x = atoms_[id];
       switch (x.kind) {
-        case AtomKind::kSymbol: out += "s" + std::to_string(x.number); break;
-        case AtomKind::kVar: out += "i" + std::to_string(x.number); break;
-        case AtomKind::kValue: out += "v" + std::to_string(x.number); break;
-        case AtomKind::kDiv: out += "((" + str(x.a) + ") / (" + str(x.b) + "))"; break;
-        case AtomKind::kMod: out += "((" + str(x.a) + ") % (" + str(x.b) + "))"; break;
-        case AtomKind::kMin: out += "min(" + str(x.a) + ", " + str(x.b) + ")"; break;
-        case AtomKind::kMax: out += "max(" + str(x.a) + ", " + str(x.b) + ")"; break;
+        case AtomKind::kSymbol:
+          out += "s" + std::to_string(x.number);
+          break;
+        case AtomKind::kVar:
+          out += "i" + std::to_string(x.number);
+          break;
+        case AtomKind::kValue:
+          out += "v" + std::to_string(x.number);
+          break;
+        case AtomKind::kDiv:
+          out += "((" + str(x.a) + ") / (" + str(x.b) + "))";
+          break;
+        case AtomKind::kMod:
+          out += "((" + str(x.a) + ") % (" + str(x.b) + "))";
+          break;
+        case AtomKind::kMin:
+          out += "min(" + str(x.a) + ", " + str(x.b) + ")";
+          break;
+        case AtomKind::kMax:
+          out += "max(" + str(x.a) + ", " + str(x.b) + ")";
+          break;
       }
     }
   }

@@ -1,8 +1,8 @@
 // Index: integer expressions over size symbols and loop variables, as polynomials in canonical form.
 //
-// Two expressions are equal exactly when their polynomials are, a stride is a coefficient, and a product of symbolic sizes
-// is a monomial: what a loop compiler asks of its indices all day becomes reading a short list. What is no polynomial
-// (quotient, remainder, minimum, maximum) is an atom, interned in the pool.
+// Two expressions are equal exactly when their polynomials are, a stride is a coefficient, and a product of symbolic
+// sizes is a monomial: what a loop compiler asks of its indices all day becomes reading a short list. What is no
+// polynomial (quotient, remainder, minimum, maximum) is an atom, interned in the pool.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -27,9 +27,9 @@ class Index {
   bool is(int64_t v) const { return is_const() && value() == v; }
   int64_t value() const { return terms_.empty() ? 0 : terms_[0].second; }  // of a constant
   const std::vector<std::pair<Monomial, int64_t>>& terms() const { return terms_; }
-  bool mentions(AtomId atom) const;                 // at the top level, not inside other atoms
-  Index coefficient(AtomId atom) const;             // a, where this = a * atom + b
-  Index without(AtomId atom) const;                 // b
+  bool mentions(AtomId atom) const;      // at the top level, not inside other atoms
+  Index coefficient(AtomId atom) const;  // a, where this = a * atom + b
+  Index without(AtomId atom) const;      // b
 
   friend Index operator+(const Index& a, const Index& b);
   friend Index operator-(const Index& a, const Index& b);
@@ -38,7 +38,8 @@ class Index {
   friend bool operator<(const Index& a, const Index& b) { return a.terms_ < b.terms_; }
 
  private:
-  std::vector<std::pair<Monomial, int64_t>> terms_;  // sorted, no zero coefficients; the constant has the empty monomial
+  std::vector<std::pair<Monomial, int64_t>>
+      terms_;  // sorted, no zero coefficients; the constant has the empty monomial
 };
 
 enum class AtomKind : uint8_t {
@@ -60,9 +61,9 @@ struct Atom {
 class IndexPool {
  public:
   Index symbol(int32_t position);
-  Index var(const Index& extent);                  // a fresh loop variable
+  Index var(const Index& extent);  // a fresh loop variable
   Index value(int32_t value_id, const Index& extent);
-  Index div(const Index& a, const Index& b);       // a >= 0, b >= 1
+  Index div(const Index& a, const Index& b);  // a >= 0, b >= 1
   Index mod(const Index& a, const Index& b);
   Index min(const Index& a, const Index& b);
   Index max(const Index& a, const Index& b);

@@ -1,6 +1,7 @@
 #include "cinn/group/fuse.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <queue>
 #include <set>
 #include <unordered_map>
@@ -19,14 +20,6 @@ using pir::Value;
 
 bool is_list(Value v) { return v && v.type().is_vector(); }
 
-// Reinterprets memory and nothing else: costs nothing outside of a group either.
-bool is_reinterpretation(const Operation& op) {
-  return op.has(kView) && op.num_results() == 1 && op.has(kIndexMap) && op.num_operands() > 0 && !op.has_attr("perm") &&
-         op.operand(size_t{0}).type().is_tensor() && op.result(0).type().is_tensor() &&
-         numel(op.operand(size_t{0}).shape()) == numel(op.result(0).shape()) && op.info()->spmd.find("expand") == std::string_view::npos &&
-         !op.has_attr("axes");
-}
-
 // One block's operations, united to units that will stand together.
 class Fuser {
  public:
@@ -35,7 +28,8 @@ class Fuser {
       position_[ops_[i]] = static_cast<int>(i);
       unit_.push_back(static_cast<int>(i));
       members_.push_back({static_cast<int>(i)});
-      inside_.push_back(translatable(*ops_[i]));
+      // Kernels check indices and say which is wrong; a compiled group reads a row that exists and says nothing.
+      inside_.push_back(translatable(*ops_[i]) && !picks_rows(*ops_[i]));
     }
     find_edges();
     bind_lists();
@@ -176,13 +170,13 @@ class Fuser {
     inside_[m] = false;
   }
 
-  // Views at a group's end are free outside of it; at its start too if nothing else of the group wants the operand.
+  // Views at a group's end are free outside of it.
   void trim(int unit) {
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t k = members_[unit].size(); k-- > 0;) {
         const int m = members_[unit][k];
-        if (!is_reinterpretation(*ops_[m])) continue;
+        if (!reinterprets(*ops_[m])) continue;
         bool inner_use = false;
         for (Operation* user : ops_[m]->result(0).users()) {
           auto it = position_.find(user);
@@ -275,9 +269,8 @@ class Fuser {
     Block& body = group->region(0).ensure_block();
     for (int m : members_[unit]) ops_[m]->move_to_end(&body);
     for (size_t i = 0; i < outputs.size(); ++i)
-      outputs[i].replace_uses_if(group->result(i), [&](pir::OpOperand& use) {
-        return !group->is_ancestor_of(use.owner());
-      });
+      outputs[i].replace_uses_if(group->result(i),
+                                 [&](pir::OpOperand& use) { return !group->is_ancestor_of(use.owner()); });
     pir::Builder(&body).yield(outputs);
   }
 
@@ -292,6 +285,25 @@ class Fuser {
 };
 
 }  // namespace
+
+void register_fuse_pass() {
+  pir::register_pass("cinn_fuse",
+                     "puts operations that one kernel can compute into cinn_op.group; options: max_ops, min_ops",
+                     [](const pir::PassOptions& options) {
+                       FuseOptions fuse;
+                       for (auto& [name, value] : options) {
+                         check(name == "max_ops" || name == "min_ops", ErrorKind::kValue,
+                               "pass \"cinn_fuse\" has no option \"{}\"", name);
+                         (name == "max_ops" ? fuse.max_ops : fuse.min_ops) =
+                             static_cast<size_t>(std::max(0, std::atoi(value.c_str())));
+                       }
+                       return pir::make_pass("cinn_fuse", [fuse](Operation& root, pir::PassContext& context) {
+                         const size_t n = fuse_groups(root, fuse);
+                         context.count("groups", static_cast<int64_t>(n));
+                         return n > 0;
+                       });
+                     });
+}
 
 size_t fuse_groups(Operation& root, const FuseOptions& options) {
   std::vector<Block*> blocks;

@@ -13,13 +13,18 @@ struct FuseOptions {
   size_t min_ops = 2;    // that compute something; less runs by kernels
 };
 
-// In every block under `root`. A group's operands are the values that it uses from outside; its region holds the operations
-// unchanged, uses these values directly, and ends in cf.yield of the results. The order of operations with effects is kept.
-// Groups: an operation joins its producers' group unless that would make the group depend on itself. Returns how many.
+// In every block under `root`. A group's operands are the values that it uses from outside; its region holds the
+// operations unchanged, uses these values directly, and ends in cf.yield of the results. The order of operations with
+// effects is kept. Groups: an operation joins its producers' group unless that would make the group depend on itself.
+// Returns how many.
 size_t fuse_groups(pir::Operation& root, const FuseOptions& options = {});
 
-// A cinn_op.group, compiled: run's inputs are the values in `inputs`, its outputs the group's results, its sizes the values of
-// `symbols`. Raises NotImplementedError where the group can't be compiled: its operations then run one by one.
+// Makes fuse_groups known as the pass "cinn_fuse".
+void register_fuse_pass();
+
+// A cinn_op.group, compiled: run's inputs are the values in `inputs`, its outputs the group's results, its sizes the
+// values of `symbols`. Raises NotImplementedError where the group can't be compiled: its operations then run one by
+// one.
 struct CompiledRegion {
   std::shared_ptr<const CompiledGroup> code;
   std::vector<pir::Value> inputs;

@@ -1,4 +1,5 @@
 // How operators that move or make elements find them: the part of an operator that its record does not say.
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -48,15 +49,18 @@ int ramp(Translator& t, const Shape& shape, int dim, DType compute, int start, i
 
 void arange_rule(Translator& t, const Operation& op) {
   const DType dtype = op.result(0).dtype();
-  const DType compute = dtype == DType::kFloat64 || is_integer(dtype) ? (is_float(dtype) ? dtype : DType::kInt64) : DType::kFloat32;
-  int r = ramp(t, t.shape_of(op.result(0)), 0, compute, number(t, t.known(op, "start"), compute), number(t, t.known(op, "step"), compute));
+  const DType compute =
+      dtype == DType::kFloat64 || is_integer(dtype) ? (is_float(dtype) ? dtype : DType::kInt64) : DType::kFloat32;
+  int r = ramp(t, t.shape_of(op.result(0)), 0, compute, number(t, t.known(op, "start"), compute),
+               number(t, t.known(op, "step"), compute));
   t.set(op.result(0), t.group().cast(r, dtype));
 }
 
 void eye_rule(Translator& t, const Operation& op) {
   Group& g = t.group();
   Shape shape = t.shape_of(op.result(0));
-  int same = g.pointwise(Fn::eq, {g.iota(DType::kInt64, shape, 0), g.iota(DType::kInt64, shape, 1)}, DType::kBool, DType::kInt64);
+  int same = g.pointwise(Fn::eq, {g.iota(DType::kInt64, shape, 0), g.iota(DType::kInt64, shape, 1)}, DType::kBool,
+                         DType::kInt64);
   t.set(op.result(0), g.cast(same, op.result(0).dtype()));
 }
 
@@ -91,7 +95,8 @@ void slice_dims(Translator& t, const Operation& op, const std::vector<Index>& st
     k += !drop;
   }
   for (size_t i = 0; i < axes.size(); ++i) {
-    check(strides[i].is_const(), ErrorKind::kNotImplemented, "{} can't be compiled: a stride is no constant", op.describe());
+    check(strides[i].is_const(), ErrorKind::kNotImplemented, "{} can't be compiled: a stride is no constant",
+          op.describe());
     const bool backwards = strides[i].value() < 0;
     first_of[axes[i]] = begin_of(t, starts.at(i), from[axes[i]], backwards);
     step_of[axes[i]] = strides[i];
@@ -143,7 +148,8 @@ void split_rule(Translator& t, const Operation& op) {
   const int x = t.node(first(op)), rank = rank_of(first(op)), axis = t.axis(op, "axis", rank);
   std::vector<int> parts;
   std::vector<Index> starts(rank, Index(0)), steps(rank, Index(1));
-  const bool drops = !op.result(0).type().elements().empty() && op.result(0).type().elements()[0].rank() < rank;  // unbind
+  const bool drops =
+      !op.result(0).type().elements().empty() && op.result(0).type().elements()[0].rank() < rank;  // unbind
   for (pir::Type type : op.result(0).type().elements()) {
     Shape shape = g.shape(x);
     shape[axis] = drops ? Index(1) : t.index(type.shape()[axis]);
@@ -181,7 +187,8 @@ void gather_rule(Translator& t, const Operation& op) {
 
 void take_along_axis_rule(Translator& t, const Operation& op) {
   Group& g = t.group();
-  const int x = t.node(op.operand("arr")), index = t.node(op.operand("indices")), axis = t.axis(op, "axis", rank_of(first(op)));
+  const int x = t.node(op.operand("arr")), index = t.node(op.operand("indices")),
+            axis = t.axis(op, "axis", rank_of(first(op)));
   const Shape shape = g.shape(index), data = g.shape(x);
   for (size_t d = 0; d < shape.size(); ++d)
     check(static_cast<int>(d) == axis || shape[d] == data[d], ErrorKind::kNotImplemented,
@@ -196,8 +203,8 @@ void embedding_rule(Translator& t, const Operation& op) {
   if (Attribute padding = op.attr("padding_idx"); padding && padding.as_int() >= 0) {
     Shape with_one = g.shape(ids);
     with_one.push_back(1);
-    int is_padding = g.pointwise(Fn::eq, {g.reshape(ids, with_one), g.constant_int(DType::kInt64, padding.as_int())}, DType::kBool,
-                                 DType::kInt64);
+    int is_padding = g.pointwise(Fn::eq, {g.reshape(ids, with_one), g.constant_int(DType::kInt64, padding.as_int())},
+                                 DType::kBool, DType::kInt64);
     const DType dtype = op.result(0).dtype();
     rows = g.pointwise(Fn::where, {is_padding, g.constant(dtype, 0), rows}, dtype);
   }
@@ -275,5 +282,8 @@ IndexRule index_rule(const Operation& op) {
   }
   return it->second;
 }
+
+bool reinterprets(const Operation& op) { return index_rule(op) == view_rule; }
+bool picks_rows(const Operation& op) { return index_rule(op) == gather_rule || index_rule(op) == embedding_rule; }
 
 }  // namespace paddle::cinn

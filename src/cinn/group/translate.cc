@@ -6,8 +6,8 @@
 namespace paddle::cinn {
 namespace {
 
-using pir::AttrKind;
 using pir::Attribute;
+using pir::AttrKind;
 using pir::Operation;
 using pir::Value;
 
@@ -27,8 +27,8 @@ bool computable(Value v) {
   return v.type().is_tensor() && computable(v.dtype());
 }
 
-// What to compute in: inputs decide, unless they are integers whose result is not (the square root of an integer). The rule
-// of eager's kernels.
+// What to compute in: inputs decide, unless they are integers whose result is not (the square root of an integer). The
+// rule of eager's kernels.
 DType compute_of(const std::vector<DType>& ins, DType out) {
   bool inexact_in = false;
   for (DType t : ins) inexact_in |= is_float(t);
@@ -49,12 +49,18 @@ DType compute_of(const std::vector<DType>& ins, DType out) {
 
 ReduceKind kind_of(Combine c) {
   switch (c) {
-    case Combine::kProd: return ReduceKind::kProd;
-    case Combine::kMax: return ReduceKind::kMax;
-    case Combine::kMin: return ReduceKind::kMin;
-    case Combine::kAny: return ReduceKind::kAny;
-    case Combine::kAll: return ReduceKind::kAll;
-    default: return ReduceKind::kSum;
+    case Combine::kProd:
+      return ReduceKind::kProd;
+    case Combine::kMax:
+      return ReduceKind::kMax;
+    case Combine::kMin:
+      return ReduceKind::kMin;
+    case Combine::kAny:
+      return ReduceKind::kAny;
+    case Combine::kAll:
+      return ReduceKind::kAll;
+    default:
+      return ReduceKind::kSum;
   }
 }
 

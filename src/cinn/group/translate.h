@@ -1,5 +1,5 @@
-// translate: a set of PIR operations as a Group. Thin: what an operator computes is read from its record (expr, combine); only
-// operators that move elements have a rule here, since a record does not say how.
+// translate: a set of PIR operations as a Group. Thin: what an operator computes is read from its record (expr,
+// combine); only operators that move elements have a rule here, since a record does not say how.
 #pragma once
 #include <span>
 #include <vector>
@@ -18,8 +18,8 @@ struct TranslatedGroup {
 // Whether translate knows the operation: real or integer element types, an expression, a combiner or an index map.
 bool translatable(const pir::Operation& op);
 
-// ops: in order, each before its users. outputs: results of theirs, by slot. Raises NotImplementedError for what can't be
-// said (a start of a slice that only running tells).
+// ops: in order, each before its users. outputs: results of theirs, by slot. Raises NotImplementedError for what can't
+// be said (a start of a slice that only running tells).
 TranslatedGroup translate(std::span<pir::Operation* const> ops, std::span<const pir::Value> outputs);
 
 }  // namespace paddle::cinn

@@ -13,9 +13,9 @@ class Translator {
  public:
   Group& group() { return out_.group; }
 
-  int node(pir::Value v);                                // makes an input, or a constant, of a value from outside
-  std::vector<int> nodes(pir::Value list);               // of a value of vector type
-  void set(pir::Value v, int node);                      // checks the shape; reshapes where only ones differ
+  int node(pir::Value v);                   // makes an input, or a constant, of a value from outside
+  std::vector<int> nodes(pir::Value list);  // of a value of vector type
+  void set(pir::Value v, int node);         // checks the shape; reshapes where only ones differ
   void set_list(pir::Value v, std::vector<int> nodes) { lists_[v.impl()] = std::move(nodes); }
 
   Index index(Dim d);
@@ -23,7 +23,8 @@ class Translator {
   Shape shape_of(pir::Value v) { return shape(v.shape()); }
 
   // Arguments by their names in the record, whether attribute or operand with a known value.
-  pir::Attribute known(const pir::Operation& op, std::string_view name);  // null if absent; NotImplementedError if not known
+  pir::Attribute known(const pir::Operation& op,
+                       std::string_view name);  // null if absent; NotImplementedError if not known
   std::vector<Index> ints(const pir::Operation& op, std::string_view name);
   std::vector<int> axes(const pir::Operation& op, std::string_view name, int rank);  // wrapped into [0, rank)
   int axis(const pir::Operation& op, std::string_view name, int rank);
@@ -42,5 +43,9 @@ class Translator {
 using IndexRule = void (*)(Translator& t, const pir::Operation& op);
 // The rule of an operator that moves or makes elements; null if it has none.
 IndexRule index_rule(const pir::Operation& op);
+// Keeps the elements as they lie in memory: reshape and its kin.
+bool reinterprets(const pir::Operation& op);
+// Reads rows that a tensor of indices names.
+bool picks_rows(const pir::Operation& op);
 
 }  // namespace paddle::cinn

@@ -89,7 +89,8 @@ constexpr int64_t kWorkPerThread = 40000;
 
 }  // namespace
 
-CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code) : module_(std::move(module)), code_(std::move(code)) {
+CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code)
+    : module_(std::move(module)), code_(std::move(code)) {
   for (const Kernel& k : module_.kernels) streams_ |= any_streaming(k.body);
 }
 
@@ -97,7 +98,8 @@ CompiledGroup::~CompiledGroup() = default;
 
 const Code& CompiledGroup::code_for(std::span<void* const> outputs) const {
   if (!streams_) return *code_;
-  bool aligned = std::all_of(outputs.begin(), outputs.end(), [](void* p) { return reinterpret_cast<uintptr_t>(p) % 64 == 0; });
+  bool aligned =
+      std::all_of(outputs.begin(), outputs.end(), [](void* p) { return reinterpret_cast<uintptr_t>(p) % 64 == 0; });
   if (aligned) return *code_;
   std::lock_guard guard(mutex_);
   if (!unaligned_) unaligned_ = Cache::instance().get(module_, CodegenOptions{.streaming = false});
@@ -108,9 +110,10 @@ int64_t CompiledGroup::workspace_bytes(std::span<const int64_t> sizes) const {
   return module_.pool.evaluate(module_.workspace_bytes, sizes.data());
 }
 
-void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* const> outputs, std::span<const int64_t> sizes,
-                        void* workspace) const {
-  PD_INVARIANT(static_cast<int>(inputs.size()) == module_.num_inputs && static_cast<int>(outputs.size()) == module_.num_outputs &&
+void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* const> outputs,
+                        std::span<const int64_t> sizes, void* workspace) const {
+  PD_INVARIANT(static_cast<int>(inputs.size()) == module_.num_inputs &&
+               static_cast<int>(outputs.size()) == module_.num_outputs &&
                static_cast<int>(sizes.size()) >= module_.num_symbols);
   const Code& code = code_for(outputs);
   const IndexPool& pool = module_.pool;

@@ -18,9 +18,10 @@ class CompiledGroup {
   CompiledGroup(Module module, std::shared_ptr<const Code> code);
   ~CompiledGroup();
 
-  // Computes all outputs. Buffers are row-major and dense, and no output overlaps an input or another output. sizes: the
-  // values of the size symbols, each at least 1 (constants may be 0). workspace: workspace_bytes(sizes) bytes aligned to
-  // 64, or null: then it is allocated here. Runs on num_threads() threads; may be called from several threads at once.
+  // Computes all outputs. Buffers are row-major and dense, and no output overlaps an input or another output. sizes:
+  // the values of the size symbols, each at least 1 (constants may be 0). workspace: workspace_bytes(sizes) bytes
+  // aligned to 64, or null: then it is allocated here. Runs on num_threads() threads; may be called from several
+  // threads at once.
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, std::span<const int64_t> sizes = {},
            void* workspace = nullptr) const;
   int64_t workspace_bytes(std::span<const int64_t> sizes) const;
@@ -40,8 +41,8 @@ class CompiledGroup {
 
 Target host_target();
 
-// Lowers and compiles for the host. Equal kernels are compiled once per process. Raises NotImplementedError for what can't
-// be compiled, RuntimeError where the code generator is missing or fails.
+// Lowers and compiles for the host. Equal kernels are compiled once per process. Raises NotImplementedError for what
+// can't be compiled, RuntimeError where the code generator is missing or fails.
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log = nullptr);
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log);
 // The machine-independent part and the target as one text: equal keys, equal code.

@@ -22,7 +22,8 @@ std::string library_path() {
 const CodegenTable* open_library() {
   const std::string path = library_path();
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  check(handle != nullptr, ErrorKind::kRuntime, "[cinn] the code generator can't be opened: {}", handle ? "" : dlerror());
+  check(handle != nullptr, ErrorKind::kRuntime, "[cinn] the code generator can't be opened: {}",
+        handle ? "" : dlerror());
   auto* entry = reinterpret_cast<const CodegenTable* (*)()>(dlsym(handle, kCodegenEntry));
   check(entry != nullptr, ErrorKind::kRuntime, "[cinn] {} is no code generator", path);
   const CodegenTable* table = entry();

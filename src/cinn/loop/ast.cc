@@ -30,15 +30,20 @@ class Printer {
  private:
   std::string value(const Value& v) {
     switch (v.op) {
-      case ValueOp::kConst: return is_float(v.dtype) ? fmt::format("{}", v.imm) : fmt::format("{}", v.integer);
-      case ValueOp::kIndex: return m_.pool.str(v.index);
+      case ValueOp::kConst:
+        return is_float(v.dtype) ? fmt::format("{}", v.imm) : fmt::format("{}", v.integer);
+      case ValueOp::kIndex:
+        return m_.pool.str(v.index);
       case ValueOp::kLoad: {
         std::string s = fmt::format("{}[{}]", buffer_name(m_.buffers[v.buffer]), m_.pool.str(v.index));
         return v.args.empty() ? s : fmt::format("{} if v{}", s, v.args[0]);
       }
-      case ValueOp::kCast: return fmt::format("{}(v{})", name_of(v.dtype), v.args[0]);
-      case ValueOp::kFn: return fmt::format("{}(v{})", scalar::info(v.fn).name, fmt::join(v.args, ", v"));
-      case ValueOp::kReadAcc: return fmt::format("acc{}", v.integer);
+      case ValueOp::kCast:
+        return fmt::format("{}(v{})", name_of(v.dtype), v.args[0]);
+      case ValueOp::kFn:
+        return fmt::format("{}(v{})", scalar::info(v.fn).name, fmt::join(v.args, ", v"));
+      case ValueOp::kReadAcc:
+        return fmt::format("acc{}", v.integer);
     }
     return {};
   }
@@ -62,7 +67,8 @@ class Printer {
         case StmtKind::kAcc:
           out_ += fmt::format("acc{}: {} = {} of nothing\n", s.acc, name_of(s.dtype), name_of(s.reduce));
           break;
-        case StmtKind::kUpdate: out_ += fmt::format("acc{} = {}(acc{}, v{})\n", s.acc, name_of(s.reduce), s.acc, s.value);
+        case StmtKind::kUpdate:
+          out_ += fmt::format("acc{} = {}(acc{}, v{})\n", s.acc, name_of(s.reduce), s.acc, s.value);
       }
     }
   }
@@ -78,14 +84,29 @@ void set_limits(Value& v, bool lowest) {
 
 void set_integer_limit(Value& v, bool lowest) {
   switch (v.dtype) {
-    case DType::kBool: v.integer = lowest ? 0 : 1; break;
-    case DType::kUInt8: set_limits<uint8_t>(v, lowest); break;
-    case DType::kInt8: set_limits<int8_t>(v, lowest); break;
-    case DType::kInt16: set_limits<int16_t>(v, lowest); break;
-    case DType::kInt32: set_limits<int32_t>(v, lowest); break;
-    case DType::kUInt32: set_limits<uint32_t>(v, lowest); break;
-    case DType::kUInt64: set_limits<uint64_t>(v, lowest); break;
-    default: set_limits<int64_t>(v, lowest);
+    case DType::kBool:
+      v.integer = lowest ? 0 : 1;
+      break;
+    case DType::kUInt8:
+      set_limits<uint8_t>(v, lowest);
+      break;
+    case DType::kInt8:
+      set_limits<int8_t>(v, lowest);
+      break;
+    case DType::kInt16:
+      set_limits<int16_t>(v, lowest);
+      break;
+    case DType::kInt32:
+      set_limits<int32_t>(v, lowest);
+      break;
+    case DType::kUInt32:
+      set_limits<uint32_t>(v, lowest);
+      break;
+    case DType::kUInt64:
+      set_limits<uint64_t>(v, lowest);
+      break;
+    default:
+      set_limits<int64_t>(v, lowest);
   }
 }
 
@@ -97,24 +118,38 @@ Value identity_of(ReduceKind kind, DType dtype) {
   Value v{ValueOp::kConst, dtype};
   const double inf = std::numeric_limits<double>::infinity();
   switch (kind) {
-    case ReduceKind::kSum: break;
-    case ReduceKind::kAny: break;
+    case ReduceKind::kSum:
+      break;
+    case ReduceKind::kAny:
+      break;
     case ReduceKind::kProd:
-    case ReduceKind::kAll: v.imm = 1, v.integer = 1; break;
-    case ReduceKind::kMax: v.imm = -inf, set_integer_limit(v, true); break;
-    case ReduceKind::kMin: v.imm = inf, set_integer_limit(v, false); break;
+    case ReduceKind::kAll:
+      v.imm = 1, v.integer = 1;
+      break;
+    case ReduceKind::kMax:
+      v.imm = -inf, set_integer_limit(v, true);
+      break;
+    case ReduceKind::kMin:
+      v.imm = inf, set_integer_limit(v, false);
+      break;
   }
   return v;
 }
 
 scalar::Fn function_of(ReduceKind kind, DType dtype) {
   switch (kind) {
-    case ReduceKind::kSum: return scalar::Fn::add;
-    case ReduceKind::kProd: return scalar::Fn::mul;
-    case ReduceKind::kMax: return dtype == DType::kBool ? scalar::Fn::logical_or : scalar::Fn::max;
-    case ReduceKind::kMin: return dtype == DType::kBool ? scalar::Fn::logical_and : scalar::Fn::min;
-    case ReduceKind::kAny: return scalar::Fn::logical_or;
-    default: return scalar::Fn::logical_and;
+    case ReduceKind::kSum:
+      return scalar::Fn::add;
+    case ReduceKind::kProd:
+      return scalar::Fn::mul;
+    case ReduceKind::kMax:
+      return dtype == DType::kBool ? scalar::Fn::logical_or : scalar::Fn::max;
+    case ReduceKind::kMin:
+      return dtype == DType::kBool ? scalar::Fn::logical_and : scalar::Fn::min;
+    case ReduceKind::kAny:
+      return scalar::Fn::logical_or;
+    default:
+      return scalar::Fn::logical_and;
   }
 }
 

@@ -1,5 +1,5 @@
-// The loop AST: kernels of loops, loads, stores and scalar values. Its meaning is scalar and sequential; what the schedule
-// decided (vectorise, unroll, stream) is annotation that a code generator may ignore.
+// The loop AST: kernels of loops, loads, stores and scalar values. Its meaning is scalar and sequential; what the
+// schedule decided (vectorise, unroll, stream) is annotation that a code generator may ignore.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -38,16 +38,16 @@ enum class StmtKind : uint8_t { kLet, kStore, kFor, kAcc, kUpdate };
 
 struct Stmt {
   StmtKind kind;
-  ValueId value = -1;        // kLet: defines it; kStore, kUpdate: what is stored or combined
-  int buffer = -1;           // kStore
-  Index index;               // kStore
-  bool streaming = false;    // kStore: around the cache
-  AtomId var = -1;           // kFor: runs over [0, extent)
+  ValueId value = -1;      // kLet: defines it; kStore, kUpdate: what is stored or combined
+  int buffer = -1;         // kStore
+  Index index;             // kStore
+  bool streaming = false;  // kStore: around the cache
+  AtomId var = -1;         // kFor: runs over [0, extent)
   Index extent;
-  bool vectorize = false;    // kFor: iterations are independent but for accumulators, which may be split by lanes
+  bool vectorize = false;  // kFor: iterations are independent but for accumulators, which may be split by lanes
   int unroll = 1;
-  std::vector<Stmt> body;    // kFor
-  int acc = -1;              // kAcc, kUpdate: number of the accumulator
+  std::vector<Stmt> body;  // kFor
+  int acc = -1;            // kAcc, kUpdate: number of the accumulator
   ReduceKind reduce = ReduceKind::kSum;
   DType dtype = DType::kUndefined;  // kAcc
 };
@@ -56,15 +56,15 @@ enum class BufferRole : uint8_t { kInput, kOutput, kTemp, kScratch };
 
 struct Buffer {
   BufferRole role;
-  int slot;       // inputs, outputs, temporaries: counted from 0 each
+  int slot;  // inputs, outputs, temporaries: counted from 0 each
   DType dtype;
-  Index size;     // elements
-  Index offset;   // bytes from the start: of the workspace (kTemp), of the thread's scratch memory (kScratch)
+  Index size;    // elements
+  Index offset;  // bytes from the start: of the workspace (kTemp), of the thread's scratch memory (kScratch)
 };
 
 struct Kernel {
   std::string name;
-  Index parallel_extent;   // iterations of the outermost loop, any contiguous range of which may run by itself
+  Index parallel_extent;  // iterations of the outermost loop, any contiguous range of which may run by itself
   AtomId parallel_var = -1;
   std::vector<Stmt> body;  // one such iteration
   Index work;              // scalar operations of one iteration, roughly: decides how many threads are worth it
@@ -77,8 +77,8 @@ struct Module {
   std::vector<Value> values;
   std::vector<Kernel> kernels;
   int num_inputs = 0, num_outputs = 0, num_symbols = 0;
-  Index workspace_bytes;   // for temporaries, shared by all threads
-  Index scratch_bytes;     // per thread
+  Index workspace_bytes;  // for temporaries, shared by all threads
+  Index scratch_bytes;    // per thread
   std::string str() const;
 };
 

@@ -34,7 +34,7 @@ class Builder {
   struct Kept {
     int buffer;
     Index size;
-    AxisList axes;       // that the scratch memory is indexed by, outermost first
+    AxisList axes;  // that the scratch memory is indexed by, outermost first
   };
 
   // -- memory
@@ -69,8 +69,7 @@ class Builder {
       DType type = register_type(group_.nodes[t].dtype);
       Index size = element_count(group_.nodes[t].shape);
       temporaries_.push_back(add_buffer(BufferRole::kTemp, slot++, type, size, m_.workspace_bytes));
-      m_.workspace_bytes = m_.workspace_bytes +
-                           round_up(m_.pool, size * static_cast<int64_t>(size_of(type)), 64);
+      m_.workspace_bytes = m_.workspace_bytes + round_up(m_.pool, size * static_cast<int64_t>(size_of(type)), 64);
     }
     for (size_t i = 0; i < m_.pool.size(); ++i)
       if (m_.pool.atom(static_cast<AtomId>(i)).kind == AtomKind::kSymbol)
@@ -153,7 +152,8 @@ class Builder {
     const int64_t most = reduces ? 1024 : 4096, least = reduces ? 64 : 256;
     if (!n.is_const()) return reduces ? 512 : 2048;
     int64_t block = n.value();
-    int64_t wanted = others.is_const() ? (4 * target_.threads + others.value() - 1) / std::max<int64_t>(others.value(), 1) : 1;
+    int64_t wanted =
+        others.is_const() ? (4 * target_.threads + others.value() - 1) / std::max<int64_t>(others.value(), 1) : 1;
     if (reduces) wanted = (wanted + 3) / 4;  // wide blocks read memory in longer runs
     if (wanted > 1) block = (block + wanted - 1) / wanted;
     block = std::clamp(block, std::min(least, n.value()), most);
@@ -230,8 +230,7 @@ class Builder {
   void declare_kept(const PassPlan& pass) {
     Index size = 1;
     for (int a : pass.axes) size = size * axes_.axes[a].extent;
-    for (int n : pass.keep)
-      kept_[n] = {new_scratch(register_type(group_.nodes[n].dtype), size), size, pass.axes};
+    for (int n : pass.keep) kept_[n] = {new_scratch(register_type(group_.nodes[n].dtype), size), size, pass.axes};
   }
 
   double body_cost(const PassPlan& pass) const {
@@ -402,14 +401,14 @@ class Builder {
 
   const KernelPlan* kernel_ = nullptr;
   int kernel_index_ = 0;
-  Binding base_;        // indices of the parallel axes
-  Binding current_;     // indices of all loops that are open
+  Binding base_;     // indices of the parallel axes
+  Binding current_;  // indices of all loops that are open
   int64_t block_ = 1;
   Index block_start_;
   std::map<int, ValueId> accumulated_;
   std::map<int, Kept> kept_;
-  std::vector<int> ready_;         // kept by a pass that is over
-  std::map<int, int> preludes_;    // node -> scratch buffer by column
+  std::vector<int> ready_;       // kept by a pass that is over
+  std::map<int, int> preludes_;  // node -> scratch buffer by column
   std::map<int, int> column_acc_;
 };
 

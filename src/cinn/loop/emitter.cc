@@ -152,13 +152,20 @@ Index Emitter::as_index(ValueId value, const Index& extent) {
 // What storing x as type t and reading it back gives, for constants.
 static int64_t wrap(int64_t x, DType t) {
   switch (t) {
-    case DType::kBool: return x != 0;
-    case DType::kUInt8: return static_cast<uint8_t>(x);
-    case DType::kInt8: return static_cast<int8_t>(x);
-    case DType::kInt16: return static_cast<int16_t>(x);
-    case DType::kInt32: return static_cast<int32_t>(x);
-    case DType::kUInt32: return static_cast<uint32_t>(x);
-    default: return x;
+    case DType::kBool:
+      return x != 0;
+    case DType::kUInt8:
+      return static_cast<uint8_t>(x);
+    case DType::kInt8:
+      return static_cast<int8_t>(x);
+    case DType::kInt16:
+      return static_cast<int16_t>(x);
+    case DType::kInt32:
+      return static_cast<int32_t>(x);
+    case DType::kUInt32:
+      return static_cast<uint32_t>(x);
+    default:
+      return x;
   }
 }
 
@@ -192,8 +199,9 @@ bool Emitter::is_constant(ValueId v, double x) const {
   return c.op == ValueOp::kConst && (is_float(c.dtype) ? c.imm == x : c.integer == static_cast<int64_t>(x));
 }
 
-// a / b, where b is known outside of the loop that a belongs to: one division there, multiplications here. The scale keeps
-// the reciprocal of very small and very large divisors exact enough: 0, infinities and NaN come out as of the division.
+// a / b, where b is known outside of the loop that a belongs to: one division there, multiplications here. The scale
+// keeps the reciprocal of very small and very large divisors exact enough: 0, infinities and NaN come out as of the
+// division.
 ValueId Emitter::divide(ValueId a, ValueId b, DType compute) {
   Value plain{ValueOp::kFn, compute, Fn::div};
   plain.args = {a, b};
@@ -209,10 +217,10 @@ ValueId Emitter::divide(ValueId a, ValueId b, DType compute) {
   }
   ValueId one = constant(compute, 1), low = constant(compute, small), high = constant(compute, large);
   ValueId size = fn(Fn::abs, {b}, compute);
-  ValueId scale = fn(Fn::where,
-                     {fn(Fn::lt, {size, low}, compute), high,
-                      fn(Fn::where, {fn(Fn::gt, {size, high}, compute), low, one}, compute)},
-                     compute);
+  ValueId scale = fn(
+      Fn::where,
+      {fn(Fn::lt, {size, low}, compute), high, fn(Fn::where, {fn(Fn::gt, {size, high}, compute), low, one}, compute)},
+      compute);
   Value reciprocal{ValueOp::kFn, compute, Fn::div};
   reciprocal.args = {one, fn(Fn::mul, {b, scale}, compute)};
   return fn(Fn::mul, {fn(Fn::mul, {a, make(std::move(reciprocal))}, compute), scale}, compute);

@@ -1,4 +1,5 @@
-// Emitter: appends statements to nested scopes, and makes each value once, in the outermost scope that its operands allow.
+// Emitter: appends statements to nested scopes, and makes each value once, in the outermost scope that its operands
+// allow.
 #pragma once
 #include <map>
 #include <optional>
@@ -54,8 +55,8 @@ class Emitter {
   Index as_index(ValueId value, const Index& extent);  // an integer value in [0, extent) as part of indices
 
   const Value& value(ValueId v) const { return m_.values[v]; }
-  bool alive(ValueId v) const;            // defined in a scope that is still open
-  int depth_of(const Index& index) const; // of the innermost variable in it
+  bool alive(ValueId v) const;             // defined in a scope that is still open
+  int depth_of(const Index& index) const;  // of the innermost variable in it
 
  private:
   struct Scope {
@@ -76,7 +77,7 @@ class Emitter {
 
   Module& m_;
   std::vector<Scope> scopes_;
-  std::vector<Place> places_;              // per value
+  std::vector<Place> places_;  // per value
   std::map<AtomId, int> var_depth_;
   std::map<int, int> acc_depth_;
   std::map<Key, ValueId> known_;

@@ -77,7 +77,8 @@ ValueId Evaluator::eval(int node, const Binding& where, ValueId predicate) {
   return v;
 }
 
-// The operand's element that result element `where` needs, where both run over the same dimensions or the same elements.
+// The operand's element that result element `where` needs, where both run over the same dimensions or the same
+// elements.
 ValueId Evaluator::operand(int node, size_t k, const Binding& where, ValueId predicate) {
   const Node& n = group_.nodes[node];
   const int x = n.operands[k];
@@ -128,10 +129,14 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
     case NodeKind::kTranspose:
     case NodeKind::kSlice:
       return operand(node, 0, where, predicate);
-    case NodeKind::kGather: return gather(node, where, predicate);
-    case NodeKind::kTake: return take(node, where, predicate);
-    case NodeKind::kConcat: return concat(node, where, predicate);
-    case NodeKind::kPad: return pad(node, where, predicate);
+    case NodeKind::kGather:
+      return gather(node, where, predicate);
+    case NodeKind::kTake:
+      return take(node, where, predicate);
+    case NodeKind::kConcat:
+      return concat(node, where, predicate);
+    case NodeKind::kPad:
+      return pad(node, where, predicate);
   }
   return -1;
 }
@@ -163,8 +168,7 @@ ValueId Evaluator::pointwise(const Node& n, const std::vector<ValueId>& operands
 
 ValueId Evaluator::within(const Index& index, const Index& low, const Index& high) {
   ValueId ok = -1;
-  if (!m_.pool.at_least(index - low, 0))
-    ok = emit_.fn(Fn::ge, {emit_.index(index), emit_.index(low)}, DType::kInt64);
+  if (!m_.pool.at_least(index - low, 0)) ok = emit_.fn(Fn::ge, {emit_.index(index), emit_.index(low)}, DType::kInt64);
   if (!m_.pool.at_least(high - index, 1))
     ok = both(ok, emit_.fn(Fn::lt, {emit_.index(index), emit_.index(high)}, DType::kInt64));
   return ok;
@@ -210,14 +214,15 @@ ValueId Evaluator::concat(int node, const Binding& where, ValueId predicate) {
   for (size_t k = n.operands.size(); k-- > 0;) {  // innermost choice last
     const int x = n.operands[k];
     const Index low = high - group_.nodes[x].shape[n.axis];
-    std::vector<Index> part = at;
-    part[n.axis] = at[n.axis] - low;
-    ValueId inside = both(predicate, within(at[n.axis], low, high));
-    ValueId v = eval(x, bind(x, part), inside);
-    if (result < 0)
-      result = v;
-    else
-      result = emit_.fn(Fn::where, {within(at[n.axis], 0, high), v, result}, register_type(n.dtype));
+    const Index& here = at[n.axis];
+    const bool elsewhere = m_.pool.at_least(low - here, 1) || m_.pool.at_least(here - high, 0);
+    if (!elsewhere) {
+      std::vector<Index> part = at;
+      part[n.axis] = here - low;
+      ValueId v = eval(x, bind(x, part), both(predicate, within(here, low, high)));
+      ValueId first = result < 0 ? -1 : within(here, 0, high);
+      result = first < 0 ? v : emit_.fn(Fn::where, {first, v, result}, register_type(n.dtype));
+    }
     high = low;
   }
   return result;

@@ -15,8 +15,8 @@ class Evaluator {
   Evaluator(const Group& group, const Axes& axes, Module& module, Emitter& emitter)
       : group_(group), axes_(axes), m_(module), emit_(emitter) {}
 
-  // The element of `node` at `where`; loads happen only where `predicate` (a bool value; -1: always) holds. The result has
-  // the node's register type.
+  // The element of `node` at `where`; loads happen only where `predicate` (a bool value; -1: always) holds. The result
+  // has the node's register type.
   ValueId eval(int node, const Binding& where, ValueId predicate = -1);
 
   // A value that is at hand already (an accumulator, scratch or temporary memory). Asked first; -1 if there is none.

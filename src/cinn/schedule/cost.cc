@@ -7,18 +7,21 @@ static double cost_of(scalar::Fn fn) {
   switch (fn) {
     case Fn::constant:
     case Fn::real:
-    case Fn::conj: return 0;
+    case Fn::conj:
+      return 0;
     case Fn::div:
     case Fn::floor_div:
     case Fn::mod:
     case Fn::fmod:
     case Fn::sqrt:
     case Fn::rsqrt:
-    case Fn::reciprocal: return 5;
+    case Fn::reciprocal:
+      return 5;
     case Fn::exp:
     case Fn::exp2:
     case Fn::log:
-    case Fn::log2: return 10;
+    case Fn::log2:
+      return 10;
     case Fn::tanh:
     case Fn::sigmoid:
     case Fn::expm1:
@@ -27,9 +30,12 @@ static double cost_of(scalar::Fn fn) {
     case Fn::erf:
     case Fn::sin:
     case Fn::cos:
-    case Fn::tan: return 16;
-    case Fn::pow: return 30;
-    default: return scalar::info(fn).arity >= 1 && fn >= Fn::cbrt && fn <= Fn::i1e ? 40 : 1;
+    case Fn::tan:
+      return 16;
+    case Fn::pow:
+      return 30;
+    default:
+      return scalar::info(fn).arity >= 1 && fn >= Fn::cbrt && fn <= Fn::i1e ? 40 : 1;
   }
 }
 
@@ -41,12 +47,17 @@ double cost_of(const Node& node) {
       return sum;
     }
     case NodeKind::kTake:
-    case NodeKind::kGather: return 8;
+    case NodeKind::kGather:
+      return 8;
     case NodeKind::kConcat:
-    case NodeKind::kPad: return 4;
-    case NodeKind::kCast: return 1;
-    case NodeKind::kReduce: return 1;
-    default: return 0;
+    case NodeKind::kPad:
+      return 4;
+    case NodeKind::kCast:
+      return 1;
+    case NodeKind::kReduce:
+      return 1;
+    default:
+      return 0;
   }
 }
 

@@ -23,6 +23,8 @@ AxisList minus(const AxisList& a, const AxisList& b) {
   return out;
 }
 
+AxisList common(const AxisList& a, const AxisList& b) { return minus(a, minus(a, b)); }
+
 bool subset(const AxisList& a, const AxisList& b) { return minus(a, b).empty(); }
 
 class Planner {
@@ -49,30 +51,38 @@ class Planner {
     return group_.nodes[node].kind == NodeKind::kReduce && !group_.nodes[node].combine_inline;
   }
 
-  // The reductions that `node` reads, and whether it reads each at its own indices.
+  // The reductions that `node` reads, and whether it reads each at its own indices: whether all edges on the way leave
+  // the reduction's axes as they are.
   std::vector<Dependence> dependences(int node, bool operands_only) const {
+    const AxisList everything{-1};
     std::map<int, bool> found;
-    std::set<std::pair<int, bool>> seen;
-    std::vector<std::pair<int, bool>> work;
-    auto push_operands = [&](int n, bool aligned) {
-      for (size_t k = 0; k < group_.nodes[n].operands.size(); ++k)
-        work.push_back({group_.nodes[n].operands[k],
-                        aligned && !axes_.mapped[n][k] && !group_.nodes[n].combine_inline});
+    std::set<std::pair<int, AxisList>> seen;
+    std::vector<std::pair<int, AxisList>> work;
+    auto push_operands = [&](int n, const AxisList& valid) {
+      for (size_t k = 0; k < group_.nodes[n].operands.size(); ++k) {
+        AxisList next = valid;
+        if (group_.nodes[n].combine_inline)
+          next = {};
+        else if (axes_.mapped[n][k])
+          next = valid == everything ? sorted(axes_.shared[n][k]) : sorted(common(valid, axes_.shared[n][k]));
+        work.push_back({group_.nodes[n].operands[k], std::move(next)});
+      }
     };
     if (operands_only)
-      push_operands(node, true);
+      push_operands(node, everything);
     else
-      work.push_back({node, true});
+      work.push_back({node, everything});
     while (!work.empty()) {
-      auto [n, aligned] = work.back();
+      auto [n, valid] = std::move(work.back());
       work.pop_back();
-      if (!seen.insert({n, aligned}).second) continue;
+      if (!seen.insert({n, valid}).second) continue;
       if (is_anchor(n)) {
+        const bool aligned = valid == everything || subset(axes_.nodes[n].all, valid);
         auto [it, fresh] = found.try_emplace(n, aligned);
         it->second &= aligned;
         continue;
       }
-      push_operands(n, aligned);
+      push_operands(n, valid);
     }
     std::vector<Dependence> out;
     for (auto& [n, aligned] : found) out.push_back({n, aligned});
@@ -90,6 +100,16 @@ class Planner {
       if (ok) return static_cast<int>(k);
     }
     return -1;
+  }
+
+  // Enough iterations for all threads, whatever one of them does.
+  bool is_wide(const AxisList& parallel) const {
+    Index n = 1;
+    for (int a : parallel) {
+      if (axes_.axes[a].chunk >= 0) return false;
+      n = n * axes_.axes[a].extent;
+    }
+    return !parallel.empty() && (!n.is_const() || n.value() >= target_.threads);
   }
 
   int new_kernel(const AxisList& parallel) {
@@ -155,6 +175,7 @@ class Planner {
       int k = first_kernel(deps, [&](const KernelPlan& p) {
         if (!subset(p.parallel, all)) return false;
         AxisList inner = minus(all, p.parallel), known;
+        if (is_wide(p.parallel)) return true;
         for (const PassPlan& q : p.passes) known.insert(known.end(), q.axes.begin(), q.axes.end());
         return subset(inner, known);
       });
@@ -233,7 +254,8 @@ class Planner {
       const Node& node = group_.nodes[n];
       const AxisList& all = axes_.nodes[n].all;
       if (node.kind == NodeKind::kInput && axes_.contains(n, kernel.vector_axis) && all.back() != kernel.vector_axis &&
-          axes_.axes[all.back()].chunk < 0 && std::find(kernel.parallel.begin(), kernel.parallel.end(), all.back()) != kernel.parallel.end())
+          axes_.axes[all.back()].chunk < 0 &&
+          std::find(kernel.parallel.begin(), kernel.parallel.end(), all.back()) != kernel.parallel.end())
         kernel.tile_axis = all.back();
       for (size_t k = 0; k < node.operands.size(); ++k)
         if (!axes_.mapped[n][k] && node.kind != NodeKind::kReduce) work.push_back(node.operands[k]);
@@ -326,7 +348,8 @@ std::string Plan::str(const Group&) const {
       if (!q.prelude.empty()) out += fmt::format(" prelude %{}", fmt::join(q.prelude, " %"));
       if (!q.reductions.empty()) out += fmt::format(" reduce %{}", fmt::join(q.reductions, " %"));
       if (!q.keep.empty()) out += fmt::format(" keep %{}", fmt::join(q.keep, " %"));
-      for (const StorePlan& s : q.stores) out += fmt::format(" store %{} to {}{}", s.node, s.temporary ? "temp" : "out", s.slot);
+      for (const StorePlan& s : q.stores)
+        out += fmt::format(" store %{} to {}{}", s.node, s.temporary ? "temp" : "out", s.slot);
       out += "\n";
     }
   }

@@ -70,6 +70,8 @@ int cut(Group& group, Axes& axes, int axis, int64_t chunks, bool along_memory) {
     auto it = std::find(list.begin(), list.end(), axis);
     if (it != list.end()) list.insert(it, chunk);
   };
+  for (auto& edges : axes.shared)
+    for (AxisList& list : edges) insert(list);
   for (NodeAxes& n : axes.nodes) {
     for (AxisList& d : n.dims) insert(d);
     insert(n.all);
@@ -82,10 +84,12 @@ void cut_reductions(Group& group, Axes& axes, int axis, int chunk) {
   std::vector<Node> nodes;
   std::vector<NodeAxes> node_axes;
   std::vector<std::vector<bool>> mapped;
+  std::vector<std::vector<AxisList>> shared;
   std::vector<int> moved;
   for (size_t i = 0; i < group.nodes.size(); ++i) {
     Node n = group.nodes[i];
-    bool cut_here = n.kind == NodeKind::kReduce && has(axes.nodes[n.operands[0]].all, axis) && !has(axes.nodes[i].all, axis);
+    bool cut_here =
+        n.kind == NodeKind::kReduce && has(axes.nodes[n.operands[0]].all, axis) && !has(axes.nodes[i].all, axis);
     for (int& x : n.operands) x = moved[x];
     if (cut_here) {
       Node partial = n;
@@ -97,6 +101,7 @@ void cut_reductions(Group& group, Axes& axes, int axis, int chunk) {
       nodes.push_back(std::move(partial));
       node_axes.push_back(std::move(where));
       mapped.push_back(axes.mapped[i]);
+      shared.push_back(axes.shared[i]);
       n.operands = {static_cast<int>(nodes.size()) - 1};
       n.dims = {static_cast<int>(n.shape.size())};
       n.combine_inline = true;
@@ -105,12 +110,14 @@ void cut_reductions(Group& group, Axes& axes, int axis, int chunk) {
     nodes.push_back(std::move(n));
     node_axes.push_back(axes.nodes[i]);
     mapped.push_back(cut_here ? std::vector<bool>{false} : axes.mapped[i]);
+    shared.push_back(cut_here ? std::vector<AxisList>{{}} : axes.shared[i]);
   }
   group.nodes = std::move(nodes);
   for (int& x : group.inputs) x = moved[x];
   for (int& x : group.outputs) x = moved[x];
   axes.nodes = std::move(node_axes);
   axes.mapped = std::move(mapped);
+  axes.shared = std::move(shared);
 }
 
 }  // namespace
@@ -123,7 +130,8 @@ bool split_long_reductions(Group& group, Axes& axes, const Target& target) {
     if (group.nodes[i].kind != NodeKind::kReduce || group.nodes[i].combine_inline) continue;
     int64_t shared = 1;
     int axis = axis_to_split(group, axes, static_cast<int>(i), target, &shared);
-    if (axis < 0 || axes.axes[axis].chunk >= 0 || !done.insert(axis).second || kept_by_a_reduction(group, axes, axis)) continue;
+    if (axis < 0 || axes.axes[axis].chunk >= 0 || !done.insert(axis).second || kept_by_a_reduction(group, axes, axis))
+      continue;
     const Node& n = group.nodes[i];
     const bool along_memory = axes.nodes[n.operands[0]].all.back() == axis;
     const int64_t chunks = std::max<int64_t>(2, 4 * target.threads / std::max<int64_t>(shared, 1));

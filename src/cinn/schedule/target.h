@@ -9,7 +9,7 @@ struct Target {
   int vector_bytes = 64;        // width of a vector register
   int64_t l1_bytes = 32 << 10;  // what one thread may hope to keep
   int64_t l2_bytes = 1 << 20;
-  bool streaming = true;        // stores around the cache pay for large results
+  bool streaming = true;  // stores around the cache pay for large results
   int64_t streaming_bytes = 4 << 20;
 };
 

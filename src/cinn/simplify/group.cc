@@ -7,15 +7,18 @@
 namespace paddle::cinn {
 namespace {
 
-using Key = std::tuple<NodeKind, DType, Shape, std::vector<int>, std::vector<int64_t>, std::vector<Index>, std::vector<Index>>;
+using Key =
+    std::tuple<NodeKind, DType, Shape, std::vector<int>, std::vector<int64_t>, std::vector<Index>, std::vector<Index>>;
 
 Key key_of(const Node& n) {
-  std::vector<int64_t> rest{static_cast<int64_t>(n.reduce), n.axis, n.slot, std::bit_cast<int64_t>(n.value), n.integer,
-                            n.result_register, static_cast<int64_t>(n.compute), n.combine_inline};
+  std::vector<int64_t> rest{static_cast<int64_t>(n.reduce),  n.axis,          n.slot,
+                            std::bit_cast<int64_t>(n.value), n.integer,       n.result_register,
+                            static_cast<int64_t>(n.compute), n.combine_inline};
   for (int d : n.dims) rest.push_back(d);
   for (double p : n.params) rest.push_back(std::bit_cast<int64_t>(p));
   for (const auto& i : n.program)
-    for (int64_t x : {int64_t{static_cast<uint8_t>(i.fn)}, int64_t{i.a}, int64_t{i.b}, int64_t{i.c}, std::bit_cast<int64_t>(i.imm)})
+    for (int64_t x :
+         {int64_t{static_cast<uint8_t>(i.fn)}, int64_t{i.a}, int64_t{i.b}, int64_t{i.c}, std::bit_cast<int64_t>(i.imm)})
       rest.push_back(x);
   return {n.kind, n.dtype, n.shape, n.operands, std::move(rest), n.starts, n.steps};
 }

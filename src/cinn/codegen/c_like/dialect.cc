@@ -3,7 +3,8 @@
 namespace paddle::cinn {
 namespace {
 
-// Helpers that are plain arithmetic in every dialect. T and the suffixes are written out: no dialect has templates in common.
+// Helpers that are plain arithmetic in every dialect. T and the suffixes are written out: no dialect has templates in
+// common.
 constexpr const char* kCommon = R"(
 static float pd_bf16_load(pd_u16 h) { union { pd_u32 u; float f; } v; v.u = (pd_u32)h << 16; return v.f; }
 static pd_u16 pd_bf16_store(float x) {
@@ -83,7 +84,8 @@ const Dialect& cuda_dialect() {
     std::string common = kCommon;
     for (size_t at = 0; (at = common.find("\nstatic ", at)) != std::string::npos; ++at)
       common.replace(at, 8, "\n__device__ static ");
-    x.prelude = R"(typedef unsigned char pd_u8; typedef signed char pd_i8; typedef unsigned short pd_u16; typedef short pd_i16;
+    x.prelude =
+        R"(typedef unsigned char pd_u8; typedef signed char pd_i8; typedef unsigned short pd_u16; typedef short pd_i16;
 typedef unsigned int pd_u32; typedef int pd_i32; typedef unsigned long long pd_u64; typedef long long pd_i64;
 )" + common;
     x.kernel = "extern \"C\" __global__ void";

@@ -5,12 +5,12 @@
 namespace paddle::cinn {
 
 struct Dialect {
-  std::string prelude;            // text before the first kernel: typedefs, helper functions
-  std::string kernel;             // qualifiers of a kernel: `__kernel void`, `extern "C" __global__ void`
-  std::string global;             // address space of buffers: `__global`, or nothing
-  std::string restrict_qualifier; // `restrict`, `__restrict__`
-  // Parallel iterations: if empty, the kernel loops over [begin, end) itself; else an expression for the iteration that this
-  // thread computes, such as `get_global_id(0)`.
+  std::string prelude;             // text before the first kernel: typedefs, helper functions
+  std::string kernel;              // qualifiers of a kernel: `__kernel void`, `extern "C" __global__ void`
+  std::string global;              // address space of buffers: `__global`, or nothing
+  std::string restrict_qualifier;  // `restrict`, `__restrict__`
+  // Parallel iterations: if empty, the kernel loops over [begin, end) itself; else an expression for the iteration that
+  // this thread computes, such as `get_global_id(0)`.
   std::string thread_index;
   // Suffix of math functions in single precision: C has expf, OpenCL overloads exp.
   bool math_by_overload = false;

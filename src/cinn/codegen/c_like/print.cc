@@ -14,17 +14,28 @@ using scalar::Fn;
 
 std::string type_name(DType t) {
   switch (t) {
-    case DType::kBool: return "int";
-    case DType::kUInt8: return "pd_u8";
-    case DType::kInt8: return "pd_i8";
-    case DType::kInt16: return "pd_i16";
-    case DType::kInt32: return "pd_i32";
-    case DType::kInt64: return "pd_i64";
-    case DType::kUInt32: return "pd_u32";
-    case DType::kUInt64: return "pd_u64";
-    case DType::kFloat32: return "float";
-    case DType::kFloat64: return "double";
-    default: fail(ErrorKind::kNotImplemented, "[cinn] no C code for {}", name_of(t));
+    case DType::kBool:
+      return "int";
+    case DType::kUInt8:
+      return "pd_u8";
+    case DType::kInt8:
+      return "pd_i8";
+    case DType::kInt16:
+      return "pd_i16";
+    case DType::kInt32:
+      return "pd_i32";
+    case DType::kInt64:
+      return "pd_i64";
+    case DType::kUInt32:
+      return "pd_u32";
+    case DType::kUInt64:
+      return "pd_u64";
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat64:
+      return "double";
+    default:
+      fail(ErrorKind::kNotImplemented, "[cinn] no C code for {}", name_of(t));
   }
 }
 
@@ -108,13 +119,20 @@ class Printer {
   std::string atom(AtomId id) const {
     const Atom& x = m_.pool.atom(id);
     switch (x.kind) {
-      case AtomKind::kSymbol: return fmt::format("s{}", x.number);
-      case AtomKind::kVar: return fmt::format("i{}", x.number);
-      case AtomKind::kValue: return fmt::format("v{}", x.number);
-      case AtomKind::kDiv: return fmt::format("pd_floor_div_i64({}, {})", index(x.a), index(x.b));
-      case AtomKind::kMod: return fmt::format("pd_mod_i64({}, {})", index(x.a), index(x.b));
-      case AtomKind::kMin: return fmt::format("pd_min_i64({}, {})", index(x.a), index(x.b));
-      default: return fmt::format("pd_max_i64({}, {})", index(x.a), index(x.b));
+      case AtomKind::kSymbol:
+        return fmt::format("s{}", x.number);
+      case AtomKind::kVar:
+        return fmt::format("i{}", x.number);
+      case AtomKind::kValue:
+        return fmt::format("v{}", x.number);
+      case AtomKind::kDiv:
+        return fmt::format("pd_floor_div_i64({}, {})", index(x.a), index(x.b));
+      case AtomKind::kMod:
+        return fmt::format("pd_mod_i64({}, {})", index(x.a), index(x.b));
+      case AtomKind::kMin:
+        return fmt::format("pd_min_i64({}, {})", index(x.a), index(x.b));
+      default:
+        return fmt::format("pd_max_i64({}, {})", index(x.a), index(x.b));
     }
   }
 
@@ -130,7 +148,10 @@ class Printer {
   static std::string integer(int64_t x, DType t) {
     if (t == DType::kUInt64) return fmt::format("{}ull", static_cast<uint64_t>(x));
     if (x == INT64_MIN) return "(-9223372036854775807ll - 1)";
-    return size_of(t) == 8 ? fmt::format("({}ll)", x) : t == DType::kUInt32 ? fmt::format("{}u", static_cast<uint32_t>(x)) : x == INT32_MIN ? "(-2147483647 - 1)" : fmt::format("({})", x);
+    return size_of(t) == 8       ? fmt::format("({}ll)", x)
+           : t == DType::kUInt32 ? fmt::format("{}u", static_cast<uint32_t>(x))
+           : x == INT32_MIN      ? "(-2147483647 - 1)"
+                                 : fmt::format("({})", x);
   }
 
   static std::string v(ValueId id) { return fmt::format("v{}", id); }
@@ -146,10 +167,14 @@ class Printer {
 
   std::string value(const Value& x) {
     switch (x.op) {
-      case ValueOp::kConst: return is_float(x.dtype) ? number(x.imm, x.dtype) : integer(x.integer, x.dtype);
-      case ValueOp::kIndex: return index(x.index);
-      case ValueOp::kLoad: return load(x);
-      case ValueOp::kReadAcc: return fmt::format("acc{}", x.integer);
+      case ValueOp::kConst:
+        return is_float(x.dtype) ? number(x.imm, x.dtype) : integer(x.integer, x.dtype);
+      case ValueOp::kIndex:
+        return index(x.index);
+      case ValueOp::kLoad:
+        return load(x);
+      case ValueOp::kReadAcc:
+        return fmt::format("acc{}", x.integer);
       case ValueOp::kCast: {
         if (x.integer) {
           const char* half = static_cast<DType>(x.integer) == DType::kBFloat16 ? "bf16" : "f16";
@@ -186,8 +211,8 @@ class Printer {
       if (!e.empty()) return scalar::info(fn).boolean || t == DType::kBool ? e : fmt::format("({}){}", type_name(t), e);
     }
     std::string s = scalar::info(fn).c;
-    check(s.find("pd_") == std::string::npos || fn == Fn::sign, ErrorKind::kNotImplemented, "[cinn] {} has no C spelling",
-          scalar::info(fn).name);
+    check(s.find("pd_") == std::string::npos || fn == Fn::sign, ErrorKind::kNotImplemented,
+          "[cinn] {} has no C spelling", scalar::info(fn).name);
     if (fn == Fn::sign) s = "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)";
     return substitute(t == DType::kFloat64 ? widened(s) : d_.math_by_overload ? overloaded(s) : s, args);
   }
@@ -197,7 +222,8 @@ class Printer {
     std::string out;
     for (size_t i = 0; i < s.size(); ++i) {
       const bool literal = s[i] == 'f' && i > 0 && std::isdigit(static_cast<unsigned char>(s[i - 1]));
-      const bool call = s[i] == 'f' && i + 1 < s.size() && s[i + 1] == '(' && i > 0 && std::isalnum(static_cast<unsigned char>(s[i - 1]));
+      const bool call = s[i] == 'f' && i + 1 < s.size() && s[i + 1] == '(' && i > 0 &&
+                        std::isalnum(static_cast<unsigned char>(s[i - 1]));
       if (literal || (call && !ends_in_plain_f(s, i))) continue;
       out += s[i];
     }
@@ -207,7 +233,8 @@ class Printer {
   static std::string overloaded(const std::string& s) {
     std::string out;
     for (size_t i = 0; i < s.size(); ++i) {
-      const bool call = s[i] == 'f' && i + 1 < s.size() && s[i + 1] == '(' && i > 0 && std::isalnum(static_cast<unsigned char>(s[i - 1]));
+      const bool call = s[i] == 'f' && i + 1 < s.size() && s[i + 1] == '(' && i > 0 &&
+                        std::isalnum(static_cast<unsigned char>(s[i - 1]));
       if (call && !ends_in_plain_f(s, i)) continue;
       out += s[i];
     }
@@ -220,29 +247,48 @@ class Printer {
   static std::string integer_function(Fn fn, const std::vector<std::string>& a, bool is_unsigned) {
     const char* u = is_unsigned ? "u64" : "i64";
     switch (fn) {
-      case Fn::div: return fmt::format("pd_div_{}({}, {})", u, a[0], a[1]);
-      case Fn::fmod: return fmt::format("pd_rem_{}({}, {})", u, a[0], a[1]);
-      case Fn::floor_div: return is_unsigned ? fmt::format("pd_div_u64({}, {})", a[0], a[1]) : fmt::format("pd_floor_div_i64({}, {})", a[0], a[1]);
-      case Fn::mod: return is_unsigned ? fmt::format("pd_rem_u64({}, {})", a[0], a[1]) : fmt::format("pd_mod_i64({}, {})", a[0], a[1]);
-      case Fn::pow: return fmt::format("pd_pow_i64({}, {})", a[0], a[1]);
-      case Fn::abs: return fmt::format("({0} < 0 ? -{0} : {0})", a[0]);
-      case Fn::sign: return fmt::format("(({0} > 0) - ({0} < 0))", a[0]);
+      case Fn::div:
+        return fmt::format("pd_div_{}({}, {})", u, a[0], a[1]);
+      case Fn::fmod:
+        return fmt::format("pd_rem_{}({}, {})", u, a[0], a[1]);
+      case Fn::floor_div:
+        return is_unsigned ? fmt::format("pd_div_u64({}, {})", a[0], a[1])
+                           : fmt::format("pd_floor_div_i64({}, {})", a[0], a[1]);
+      case Fn::mod:
+        return is_unsigned ? fmt::format("pd_rem_u64({}, {})", a[0], a[1])
+                           : fmt::format("pd_mod_i64({}, {})", a[0], a[1]);
+      case Fn::pow:
+        return fmt::format("pd_pow_i64({}, {})", a[0], a[1]);
+      case Fn::abs:
+        return fmt::format("({0} < 0 ? -{0} : {0})", a[0]);
+      case Fn::sign:
+        return fmt::format("(({0} > 0) - ({0} < 0))", a[0]);
       case Fn::floor:
       case Fn::ceil:
       case Fn::round:
-      case Fn::trunc: return a[0];
-      case Fn::frac: return "0";
-      case Fn::fma: return fmt::format("({} * {} + {})", a[0], a[1], a[2]);
+      case Fn::trunc:
+        return a[0];
+      case Fn::frac:
+        return "0";
+      case Fn::fma:
+        return fmt::format("({} * {} + {})", a[0], a[1], a[2]);
       case Fn::min:
-      case Fn::fmin: return fmt::format("({0} < {1} ? {0} : {1})", a[0], a[1]);
+      case Fn::fmin:
+        return fmt::format("({0} < {1} ? {0} : {1})", a[0], a[1]);
       case Fn::max:
-      case Fn::fmax: return fmt::format("({0} > {1} ? {0} : {1})", a[0], a[1]);
-      case Fn::reciprocal: return fmt::format("pd_div_{}(1, {})", u, a[0]);
+      case Fn::fmax:
+        return fmt::format("({0} > {1} ? {0} : {1})", a[0], a[1]);
+      case Fn::reciprocal:
+        return fmt::format("pd_div_{}(1, {})", u, a[0]);
       case Fn::isnan:
-      case Fn::isinf: return "0";
-      case Fn::isfinite: return "1";
-      case Fn::signbit: return fmt::format("({} < 0)", a[0]);
-      default: return substitute(scalar::info(fn).c, a);
+      case Fn::isinf:
+        return "0";
+      case Fn::isfinite:
+        return "1";
+      case Fn::signbit:
+        return fmt::format("({} < 0)", a[0]);
+      default:
+        return substitute(scalar::info(fn).c, a);
     }
   }
 
@@ -257,9 +303,12 @@ class Printer {
   void block(const std::vector<Stmt>& body, int depth) {
     for (const Stmt& s : body) switch (s.kind) {
         case StmtKind::kLet:
-          line(depth, fmt::format("{} v{} = {};", type_name(m_.values[s.value].dtype), s.value, value(m_.values[s.value])));
+          line(depth,
+               fmt::format("{} v{} = {};", type_name(m_.values[s.value].dtype), s.value, value(m_.values[s.value])));
           break;
-        case StmtKind::kStore: store(s, depth); break;
+        case StmtKind::kStore:
+          store(s, depth);
+          break;
         case StmtKind::kAcc: {
           const Value x = identity_of(s.reduce, s.dtype);
           line(depth, fmt::format("{} acc{} = {};", type_name(s.dtype), s.acc,

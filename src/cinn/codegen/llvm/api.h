@@ -15,8 +15,8 @@ namespace paddle::cinn {
 using KernelFn = void (*)(void* const* buffers, const int64_t* sizes, int64_t begin, int64_t end);
 
 struct CodegenOptions {
-  bool streaming = true;   // honour Stmt::streaming; the outputs must then start at multiples of 64 bytes
-  bool print_ir = false;   // fill `text` of the result with LLVM IR
+  bool streaming = true;  // honour Stmt::streaming; the outputs must then start at multiples of 64 bytes
+  bool print_ir = false;  // fill `text` of the result with LLVM IR
   bool print_assembly = false;
 };
 

@@ -57,7 +57,8 @@ class KernelEmitter {
       return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), f_->getArg(0), i));
     };
     for (int i = 0; i < m_.num_symbols; ++i)
-      symbols_.push_back(b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), f_->getArg(1), i)));
+      symbols_.push_back(
+          b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), f_->getArg(1), i)));
     std::set<int> used;
     collect_buffers(k_.body, used);
     V workspace = nullptr, scratch = nullptr;
@@ -66,8 +67,12 @@ class KernelEmitter {
       V p = nullptr;
       if (used.count(static_cast<int>(i))) {
         switch (buffer.role) {
-          case BufferRole::kInput: p = argument(buffer.slot); break;
-          case BufferRole::kOutput: p = argument(m_.num_inputs + buffer.slot); break;
+          case BufferRole::kInput:
+            p = argument(buffer.slot);
+            break;
+          case BufferRole::kOutput:
+            p = argument(m_.num_inputs + buffer.slot);
+            break;
           case BufferRole::kTemp:
             if (!workspace) workspace = argument(io);
             p = b_.CreatePtrAdd(workspace, scalar_index(buffer.offset));
@@ -105,7 +110,8 @@ class KernelEmitter {
   }
 
   // An accumulator declared outside of a vectorised loop and updated inside is kept per lane and per unrolled copy.
-  void find_accumulator_widths(const std::vector<Stmt>& body, std::set<int> declared_inside, const Stmt* vector_loop = nullptr) {
+  void find_accumulator_widths(const std::vector<Stmt>& body, std::set<int> declared_inside,
+                               const Stmt* vector_loop = nullptr) {
     for (const Stmt& s : body) {
       if (s.kind == StmtKind::kAcc) {
         if (vector_loop) declared_inside.insert(s.acc);
@@ -125,17 +131,25 @@ class KernelEmitter {
 
   llvm::Type* type_of(DType t) {
     switch (t) {
-      case DType::kBool: return b_.getInt1Ty();
+      case DType::kBool:
+        return b_.getInt1Ty();
       case DType::kUInt8:
-      case DType::kInt8: return b_.getInt8Ty();
-      case DType::kInt16: return b_.getInt16Ty();
+      case DType::kInt8:
+        return b_.getInt8Ty();
+      case DType::kInt16:
+        return b_.getInt16Ty();
       case DType::kInt32:
-      case DType::kUInt32: return b_.getInt32Ty();
+      case DType::kUInt32:
+        return b_.getInt32Ty();
       case DType::kInt64:
-      case DType::kUInt64: return b_.getInt64Ty();
-      case DType::kFloat32: return b_.getFloatTy();
-      case DType::kFloat64: return b_.getDoubleTy();
-      default: fail(ErrorKind::kNotImplemented, "[cinn] no code for {}", name_of(t));
+      case DType::kUInt64:
+        return b_.getInt64Ty();
+      case DType::kFloat32:
+        return b_.getFloatTy();
+      case DType::kFloat64:
+        return b_.getDoubleTy();
+      default:
+        fail(ErrorKind::kNotImplemented, "[cinn] no code for {}", name_of(t));
     }
   }
 
@@ -193,7 +207,8 @@ class KernelEmitter {
     const Atom& x = m_.pool.atom(id);
     auto fit = [&](V v) { return width > 1 && lanes(v) == 1 ? b_.CreateVectorSplat(width, v) : v; };
     switch (x.kind) {
-      case AtomKind::kSymbol: return fit(symbols_.at(x.number));
+      case AtomKind::kSymbol:
+        return fit(symbols_.at(x.number));
       case AtomKind::kVar: {
         V v = fit(vars_.at(id));
         return id == vector_var_ && width > 1 ? b_.CreateAdd(v, iota(width)) : v;
@@ -202,16 +217,21 @@ class KernelEmitter {
         V v = values_[x.number];
         return width == 1 && lanes(v) > 1 ? b_.CreateExtractElement(v, uint64_t{0}) : fit(v);
       }
-      default: break;
+      default:
+        break;
     }
     // Uniform quotients need one division, not one per lane.
     if (width > 1 && !varies(x.a) && !varies(x.b)) return fit(atom(id, 1));
     V a = evaluate(x.a, width), c = evaluate(x.b, width);
     switch (x.kind) {
-      case AtomKind::kDiv: return narrow_divide(x, a, c, false);
-      case AtomKind::kMod: return narrow_divide(x, a, c, true);
-      case AtomKind::kMin: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, c);
-      default: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, c);
+      case AtomKind::kDiv:
+        return narrow_divide(x, a, c, false);
+      case AtomKind::kMod:
+        return narrow_divide(x, a, c, true);
+      case AtomKind::kMin:
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, c);
+      default:
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, c);
     }
   }
 
@@ -243,8 +263,8 @@ class KernelEmitter {
   // -- memory
 
   struct Access {
-    V pointer = nullptr;        // of the first lane, or of all where they agree
-    V pointers = nullptr;       // one per lane
+    V pointer = nullptr;   // of the first lane, or of all where they agree
+    V pointers = nullptr;  // one per lane
     bool contiguous = false;
   };
 
@@ -307,6 +327,10 @@ class KernelEmitter {
   // To the nearest bfloat16, ties to even; NaN stays NaN.
   V to_bfloat(V v) {
     const int n = lanes(v);
+    if (target_.avx512_bf16 && n == 16) {  // flushes results below 2^-126 to zero
+      V half = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {v});
+      return b_.CreateBitCast(half, wide(b_.getInt16Ty(), n));
+    }
     auto* i32 = wide(b_.getInt32Ty(), n);
     V bits = b_.CreateBitCast(v, i32);
     V high = b_.CreateLShr(bits, llvm::ConstantInt::get(i32, 16));
@@ -386,9 +410,12 @@ class KernelEmitter {
       case ValueOp::kConst:
         return is_float(v.dtype) ? static_cast<V>(llvm::ConstantFP::get(type_of(v.dtype), v.imm))
                                  : llvm::ConstantInt::get(type_of(v.dtype), v.integer, true);
-      case ValueOp::kIndex: return varies(v.index) ? vector_index(v.index) : scalar_index(v.index);
-      case ValueOp::kLoad: return load(v);
-      case ValueOp::kReadAcc: return read(accs_.at(static_cast<int>(v.integer)));
+      case ValueOp::kIndex:
+        return varies(v.index) ? vector_index(v.index) : scalar_index(v.index);
+      case ValueOp::kLoad:
+        return load(v);
+      case ValueOp::kReadAcc:
+        return read(accs_.at(static_cast<int>(v.integer)));
       case ValueOp::kCast: {
         if (v.integer) {  // rounds to a 16-bit float
           const DType half = static_cast<DType>(v.integer);
@@ -396,7 +423,8 @@ class KernelEmitter {
         }
         return cast(get(v.args[0]), m_.values[v.args[0]].dtype, v.dtype);
       }
-      case ValueOp::kFn: break;
+      case ValueOp::kFn:
+        break;
     }
     std::vector<V> args;
     int width = 1;
@@ -416,8 +444,8 @@ class KernelEmitter {
     ReduceKind kind = ReduceKind::kSum;
     DType dtype = DType::kUndefined;
     int lanes = 1, copies = 1;
-    bool split = false;              // by lanes; else one value per lane of the surrounding loop
-    std::vector<V> cells;            // stack cells, one per unrolled copy; promoted to registers
+    bool split = false;    // by lanes; else one value per lane of the surrounding loop
+    std::vector<V> cells;  // stack cells, one per unrolled copy; promoted to registers
   };
 
   V identity(const Acc& a, int width) {
@@ -471,11 +499,20 @@ class KernelEmitter {
 
   void statements(const std::vector<Stmt>& body) {
     for (const Stmt& s : body) switch (s.kind) {
-        case StmtKind::kLet: values_[s.value] = value(m_.values[s.value]); break;
-        case StmtKind::kStore: store(s); break;
-        case StmtKind::kAcc: declare(s); break;
-        case StmtKind::kUpdate: update(s); break;
-        case StmtKind::kFor: s.vectorize && lanes_ == 1 ? vector_loop(s) : plain_loop(s);
+        case StmtKind::kLet:
+          values_[s.value] = value(m_.values[s.value]);
+          break;
+        case StmtKind::kStore:
+          store(s);
+          break;
+        case StmtKind::kAcc:
+          declare(s);
+          break;
+        case StmtKind::kUpdate:
+          update(s);
+          break;
+        case StmtKind::kFor:
+          s.vectorize&& lanes_ == 1 ? vector_loop(s) : plain_loop(s);
       }
   }
 

@@ -9,6 +9,7 @@ namespace paddle::cinn {
 struct EmitTarget {
   int vector_bytes = 16;
   bool avx512 = false;
+  bool avx512_bf16 = false;
   bool streaming = true;
 };
 

@@ -52,7 +52,7 @@ class Jit {
     auto ir = std::make_unique<llvm::Module>("group", *context);
     ir->setDataLayout(machine_->createDataLayout());
     ir->setTargetTriple(machine_->getTargetTriple().str());
-    EmitTarget target{vector_bytes_, avx512_, options.streaming};
+    EmitTarget target{vector_bytes_, avx512_, avx512_bf16_, options.streaming};
     const uint64_t id = next_.fetch_add(1);
     std::vector<std::string> names;
     for (const Kernel& k : module.kernels) {
@@ -72,8 +72,7 @@ class Jit {
     auto compiled = std::make_unique<Compiled>();
     compiled->tracker = jit_->getMainJITDylib().createResourceTracker();
     throw_if(jit_->addIRModule(compiled->tracker, llvm::orc::ThreadSafeModule(std::move(ir), std::move(context))));
-    for (size_t i = 0; i < names.size(); ++i)
-      kernels[i] = value_or_throw(jit_->lookup(names[i])).toPtr<KernelFn>();
+    for (size_t i = 0; i < names.size(); ++i) kernels[i] = value_or_throw(jit_->lookup(names[i])).toPtr<KernelFn>();
     return compiled.release();
   }
 
@@ -89,20 +88,23 @@ class Jit {
     machine_ = value_or_throw(builder.createTargetMachine());
     target_ = "llvm " LLVM_VERSION_STRING " " + builder.getCPU() + " " + builder.getFeatures().getString();
     const auto features = llvm::sys::getHostCPUFeatures();
-    avx512_ = features.lookup("avx512f") && features.lookup("avx512vl") && features.lookup("avx512dq") && features.lookup("avx512bw");
+    avx512_ = features.lookup("avx512f") && features.lookup("avx512vl") && features.lookup("avx512dq") &&
+              features.lookup("avx512bw");
+    avx512_bf16_ = avx512_ && features.lookup("avx512bf16");
     vector_bytes_ = avx512_ ? 64 : features.lookup("avx2") ? 32 : 16;
     jit_ = value_or_throw(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create());
     llvm::orc::SymbolMap symbols;
     for (const LibraryFn& f : library_functions())
-      symbols[jit_->mangleAndIntern(f.name)] = {llvm::orc::ExecutorAddr::fromPtr(f.address), llvm::JITSymbolFlags::Exported};
+      symbols[jit_->mangleAndIntern(f.name)] = {llvm::orc::ExecutorAddr::fromPtr(f.address),
+                                                llvm::JITSymbolFlags::Exported};
     throw_if(jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))));
     // What code generation itself may call (memset, 16-bit float conversions on old CPUs).
-    jit_->getMainJITDylib().addGenerator(
-        value_or_throw(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit_->getDataLayout().getGlobalPrefix())));
+    jit_->getMainJITDylib().addGenerator(value_or_throw(
+        llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit_->getDataLayout().getGlobalPrefix())));
   }
 
-  // Values are written once and in the right place already: registers for the accumulators, and common addresses, are all
-  // that is left to find. The -O3 pipeline doubles compile time and gains nothing.
+  // Values are written once and in the right place already: registers for the accumulators, and common addresses, are
+  // all that is left to find. The -O3 pipeline doubles compile time and gains nothing.
   void optimize(llvm::Module& ir) {
     llvm::PassBuilder builder(machine_.get());
     llvm::LoopAnalysisManager loops;
@@ -134,7 +136,7 @@ class Jit {
   std::unique_ptr<llvm::orc::LLJIT> jit_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::string target_;
-  bool avx512_ = false;
+  bool avx512_ = false, avx512_bf16_ = false;
   int vector_bytes_ = 16;
   std::atomic<uint64_t> next_{0};
 };
@@ -144,7 +146,8 @@ std::mutex& lock() {
   return *m;
 }
 
-void* compile(const Module& module, const CodegenOptions& options, KernelFn* kernels, std::string* text, std::string* error) {
+void* compile(const Module& module, const CodegenOptions& options, KernelFn* kernels, std::string* text,
+              std::string* error) {
   try {
     std::lock_guard guard(lock());
     return Jit::instance().compile(module, options, kernels, text);

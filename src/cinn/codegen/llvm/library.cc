@@ -39,10 +39,14 @@ void binary(T* out, const T* a, const T* b, int64_t n) {
 }
 
 // Functions for which double serves f32 too, and those that need the type's own rounding or are much faster in it.
-#define UNARY(name, f) \
-  {"pd_" #name "_f32", reinterpret_cast<void*>(&unary<float, f>)}, {"pd_" #name "_f64", reinterpret_cast<void*>(&unary<double, f>)}
-#define BINARY(name, f) \
-  {"pd_" #name "_f32", reinterpret_cast<void*>(&binary<float, f>)}, {"pd_" #name "_f64", reinterpret_cast<void*>(&binary<double, f>)}
+#define UNARY(name, f)                                               \
+  {"pd_" #name "_f32", reinterpret_cast<void*>(&unary<float, f>)}, { \
+    "pd_" #name "_f64", reinterpret_cast<void*>(&unary<double, f>)   \
+  }
+#define BINARY(name, f)                                               \
+  {"pd_" #name "_f32", reinterpret_cast<void*>(&binary<float, f>)}, { \
+    "pd_" #name "_f64", reinterpret_cast<void*>(&binary<double, f>)   \
+  }
 #define D1(f) [](double x) -> double { return f(x); }
 #define D2(f) [](double x, double y) -> double { return f(x, y); }
 
@@ -77,8 +81,10 @@ const LibraryFn kFunctions[] = {
     BINARY(polygamma, D2(tile::polygamma)),
     BINARY(gammainc, D2(tile::gammainc)),
     BINARY(gammaincc, D2(tile::gammaincc)),
-    {"pd_nextafter_f32", reinterpret_cast<void*>(&binary<float, [](float x, float y) { return std::nextafter(x, y); }>)},
-    {"pd_nextafter_f64", reinterpret_cast<void*>(&binary<double, [](double x, double y) { return std::nextafter(x, y); }>)},
+    {"pd_nextafter_f32",
+     reinterpret_cast<void*>(&binary<float, [](float x, float y) { return std::nextafter(x, y); }>)},
+    {"pd_nextafter_f64",
+     reinterpret_cast<void*>(&binary<double, [](double x, double y) { return std::nextafter(x, y); }>)},
 };
 
 #undef UNARY

@@ -29,7 +29,8 @@ V VectorMath::polynomial(V x, llvm::ArrayRef<double> c) {
 }
 
 llvm::Type* VectorMath::shaped(llvm::Type* element, V like) {
-  if (auto* v = llvm::dyn_cast<llvm::VectorType>(like->getType())) return llvm::VectorType::get(element, v->getElementCount());
+  if (auto* v = llvm::dyn_cast<llvm::VectorType>(like->getType()))
+    return llvm::VectorType::get(element, v->getElementCount());
   return element;
 }
 
@@ -46,16 +47,15 @@ V VectorMath::scale(V x, V n) {
   if (has_scalef_ && x->getType()->isVectorTy() && x->getType()->getPrimitiveSizeInBits() == 512) {
     const bool f32 = is_f32(x);
     V all = llvm::ConstantInt::get(b_.getIntNTy(f32 ? 16 : 8), -1, true);
-    return b_.CreateIntrinsic(f32 ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512 : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512,
-                              {}, {x, n, x, all, b_.getInt32(4)});
+    return b_.CreateIntrinsic(
+        f32 ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512 : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512, {},
+        {x, n, x, all, b_.getInt32(4)});
   }
   // In two steps, since 2^n alone may be out of range. n is within +-2200.
   const int bits = is_f32(x) ? 23 : 52, bias = is_f32(x) ? 127 : 1023;
   V whole = b_.CreateFPToSI(n, as_int(x)->getType());
   V half = b_.CreateAShr(whole, integer(whole, 1));
-  auto power = [&](V k) {
-    return as_float(b_.CreateShl(b_.CreateAdd(k, integer(k, bias)), integer(k, bits)), x);
-  };
+  auto power = [&](V k) { return as_float(b_.CreateShl(b_.CreateAdd(k, integer(k, bias)), integer(k, bits)), x); };
   return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
 }
 
@@ -63,7 +63,8 @@ V VectorMath::scale(V x, V n) {
 V VectorMath::exp_reduced(V r, bool minus_one) {
   V p;
   if (is_f32(r))
-    p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+    p = polynomial(
+        r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
   else
     p = polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
                        1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
@@ -77,15 +78,18 @@ V VectorMath::nearest(V x, double factor) {
   return b_.CreateFSub(fma(x, number(x, factor), magic), magic);
 }
 
-// a / b in the type's normal range, b not 0: one Newton step from the hardware's estimate, and one on the quotient.
-V VectorMath::quotient(V a, V b) {
+// a / b in the type's normal range, b not 0: one Newton step from the hardware's estimate, and one on the quotient,
+// which takes in a_rest, what a lacks of the exact numerator.
+V VectorMath::quotient(V a, V b, V a_rest) {
   if (!has_scalef_ || !is_f32(a) || a->getType()->getPrimitiveSizeInBits() != 512) return b_.CreateFDiv(a, b);
   V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
-  V r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {}, {b, llvm::Constant::getNullValue(b->getType()), all});
+  V r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {},
+                           {b, llvm::Constant::getNullValue(b->getType()), all});
   V minus_b = b_.CreateFNeg(b);
   r = fma(fma(minus_b, r, number(a, 1)), r, r);
   V q = b_.CreateFMul(a, r);
-  return fma(fma(minus_b, q, a), r, q);
+  V error = fma(minus_b, q, a);
+  return fma(a_rest ? b_.CreateFAdd(error, a_rest) : error, r, q);
 }
 
 static constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
@@ -151,7 +155,7 @@ V VectorMath::log(V x, int base) {
     V p = polynomial(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
                          -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
     small = fma(ff, number(x, -0.5), b_.CreateFMul(b_.CreateFMul(ff, f), p));
-  } else {                            // fdlibm
+  } else {  // fdlibm
     V s = b_.CreateFDiv(f, b_.CreateFAdd(f, number(x, 2)));
     V z = b_.CreateFMul(s, s);
     V p = b_.CreateFMul(z, polynomial(z, {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
@@ -162,7 +166,8 @@ V VectorMath::log(V x, int base) {
   }
   V y;
   if (base == 0) {
-    const double high = f32 ? 0.693359375 : 6.93147180369123816490e-01, low = f32 ? -2.12194440e-4 : 1.90821492927058770002e-10;
+    const double high = f32 ? 0.693359375 : 6.93147180369123816490e-01,
+                 low = f32 ? -2.12194440e-4 : 1.90821492927058770002e-10;
     y = fma(e, number(x, high), b_.CreateFAdd(f, fma(e, number(x, low), small)));
   } else {
     // f and the small rest are scaled apart, so that the product keeps its digits near 1.
@@ -245,9 +250,10 @@ V VectorMath::sine(V x, int kind) {
 V VectorMath::erf(V x) {
   V t = clamp(x, -3.93, 3.93);
   V s = b_.CreateFMul(t, t);
-  V p = polynomial(s, {0x1.121084p-19, 0x1.2a9f76p-12, 0x1.ef55fap-9, 0x1.b071fcp-5, 0x1.86b43cp-3, 0x1.20dd74p+0});
-  V q = polynomial(s, {0x1.3eca38p-15, 0x1.316afcp-10, 0x1.eb67520p-7, 0x1.d3fb06p-4, 0x1.013abcp-1, 1.0});
-  return clamp(quotient(b_.CreateFMul(t, p), q), -1, 1);
+  V p = polynomial(s, {0x1.12108p-19, 0x1.2a9f78p-12, 0x1.ef55fep-9, 0x1.b071fep-5, 0x1.86b438p-3, 0x1.20dd74p+0});
+  V q = polynomial(s, {0x1.3eca34p-15, 0x1.316afap-10, 0x1.eb675cp-7, 0x1.d3fb06p-4, 0x1.013abcp-1, 1.0});
+  V product = b_.CreateFMul(t, p);
+  return clamp(quotient(product, q, fma(t, p, b_.CreateFNeg(product))), -1, 1);
 }
 
 // In double precision, where exp(y log x) has digits to spare.
@@ -264,7 +270,8 @@ V VectorMath::pow_f32(V x32, V y32) {
   r = b_.CreateSelect(undefined, number(x, std::numeric_limits<double>::quiet_NaN()), r);
   r = b_.CreateSelect(odd, intrinsic(llvm::Intrinsic::copysign, {r, x}), r);
   // |x| = 1 with y infinite; x = 1 or y = 0 with the other NaN.
-  V one = b_.CreateAnd(b_.CreateFCmpOEQ(magnitude, number(x, 1)), b_.CreateFCmpOEQ(abs(y), number(y, std::numeric_limits<double>::infinity())));
+  V one = b_.CreateAnd(b_.CreateFCmpOEQ(magnitude, number(x, 1)),
+                       b_.CreateFCmpOEQ(abs(y), number(y, std::numeric_limits<double>::infinity())));
   one = b_.CreateOr(one, b_.CreateOr(b_.CreateFCmpOEQ(x, number(x, 1)), b_.CreateFCmpOEQ(y, number(y, 0))));
   r = b_.CreateSelect(one, number(x, 1), r);
   return b_.CreateFPTrunc(r, x32->getType());
@@ -313,12 +320,18 @@ V VectorMath::integer_fn(Fn fn, llvm::ArrayRef<V> x, bool is_signed) {
   const unsigned width = a->getType()->getScalarSizeInBits();
   auto in_range = [&] { return b_.CreateICmpULT(c, integer(c, width)); };
   switch (fn) {
-    case Fn::add: return b_.CreateAdd(a, c);
-    case Fn::sub: return b_.CreateSub(a, c);
-    case Fn::mul: return b_.CreateMul(a, c);
-    case Fn::fma: return b_.CreateAdd(b_.CreateMul(a, c), x[2]);
-    case Fn::div: return divide_int(a, c, is_signed, false);
-    case Fn::fmod: return divide_int(a, c, is_signed, true);
+    case Fn::add:
+      return b_.CreateAdd(a, c);
+    case Fn::sub:
+      return b_.CreateSub(a, c);
+    case Fn::mul:
+      return b_.CreateMul(a, c);
+    case Fn::fma:
+      return b_.CreateAdd(b_.CreateMul(a, c), x[2]);
+    case Fn::div:
+      return divide_int(a, c, is_signed, false);
+    case Fn::fmod:
+      return divide_int(a, c, is_signed, true);
     case Fn::floor_div:
     case Fn::mod: {
       V q = divide_int(a, c, is_signed, false), r = divide_int(a, c, is_signed, true);
@@ -327,38 +340,60 @@ V VectorMath::integer_fn(Fn fn, llvm::ArrayRef<V> x, bool is_signed) {
       return fn == Fn::mod ? b_.CreateSelect(adjust, b_.CreateAdd(r, c), r)
                            : b_.CreateSelect(adjust, b_.CreateSub(q, integer(q, 1)), q);
     }
-    case Fn::neg: return b_.CreateNeg(a);
-    case Fn::abs: return is_signed ? b_.CreateSelect(b_.CreateICmpSLT(a, zero), b_.CreateNeg(a), a) : a;
+    case Fn::neg:
+      return b_.CreateNeg(a);
+    case Fn::abs:
+      return is_signed ? b_.CreateSelect(b_.CreateICmpSLT(a, zero), b_.CreateNeg(a), a) : a;
     case Fn::sign: {
       V positive = b_.CreateSelect(b_.CreateICmpNE(a, zero), integer(a, 1), zero);
       return is_signed ? b_.CreateSelect(b_.CreateICmpSLT(a, zero), integer(a, -1), positive) : positive;
     }
-    case Fn::reciprocal: return divide_int(integer(a, 1), a, is_signed, false);
-    case Fn::square: return b_.CreateMul(a, a);
+    case Fn::reciprocal:
+      return divide_int(integer(a, 1), a, is_signed, false);
+    case Fn::square:
+      return b_.CreateMul(a, a);
     case Fn::floor:
     case Fn::ceil:
     case Fn::round:
-    case Fn::trunc: return a;
-    case Fn::frac: return zero;
+    case Fn::trunc:
+      return a;
+    case Fn::frac:
+      return zero;
     case Fn::min:
-    case Fn::fmin: return b_.CreateSelect(is_signed ? b_.CreateICmpSLT(a, c) : b_.CreateICmpULT(a, c), a, c);
+    case Fn::fmin:
+      return b_.CreateSelect(is_signed ? b_.CreateICmpSLT(a, c) : b_.CreateICmpULT(a, c), a, c);
     case Fn::max:
-    case Fn::fmax: return b_.CreateSelect(is_signed ? b_.CreateICmpSGT(a, c) : b_.CreateICmpUGT(a, c), a, c);
-    case Fn::where: return b_.CreateSelect(a, c, x[2]);
-    case Fn::eq: return b_.CreateICmpEQ(a, c);
-    case Fn::ne: return b_.CreateICmpNE(a, c);
-    case Fn::lt: return is_signed ? b_.CreateICmpSLT(a, c) : b_.CreateICmpULT(a, c);
-    case Fn::le: return is_signed ? b_.CreateICmpSLE(a, c) : b_.CreateICmpULE(a, c);
-    case Fn::gt: return is_signed ? b_.CreateICmpSGT(a, c) : b_.CreateICmpUGT(a, c);
-    case Fn::ge: return is_signed ? b_.CreateICmpSGE(a, c) : b_.CreateICmpUGE(a, c);
+    case Fn::fmax:
+      return b_.CreateSelect(is_signed ? b_.CreateICmpSGT(a, c) : b_.CreateICmpUGT(a, c), a, c);
+    case Fn::where:
+      return b_.CreateSelect(a, c, x[2]);
+    case Fn::eq:
+      return b_.CreateICmpEQ(a, c);
+    case Fn::ne:
+      return b_.CreateICmpNE(a, c);
+    case Fn::lt:
+      return is_signed ? b_.CreateICmpSLT(a, c) : b_.CreateICmpULT(a, c);
+    case Fn::le:
+      return is_signed ? b_.CreateICmpSLE(a, c) : b_.CreateICmpULE(a, c);
+    case Fn::gt:
+      return is_signed ? b_.CreateICmpSGT(a, c) : b_.CreateICmpUGT(a, c);
+    case Fn::ge:
+      return is_signed ? b_.CreateICmpSGE(a, c) : b_.CreateICmpUGE(a, c);
     case Fn::isnan:
-    case Fn::isinf: return b_.CreateICmpNE(a, a);
-    case Fn::isfinite: return b_.CreateICmpEQ(a, a);
-    case Fn::signbit: return is_signed ? b_.CreateICmpSLT(a, zero) : b_.CreateICmpNE(a, a);
-    case Fn::bitwise_and: return b_.CreateAnd(a, c);
-    case Fn::bitwise_or: return b_.CreateOr(a, c);
-    case Fn::bitwise_xor: return b_.CreateXor(a, c);
-    case Fn::bitwise_not: return b_.CreateNot(a);
+    case Fn::isinf:
+      return b_.CreateICmpNE(a, a);
+    case Fn::isfinite:
+      return b_.CreateICmpEQ(a, a);
+    case Fn::signbit:
+      return is_signed ? b_.CreateICmpSLT(a, zero) : b_.CreateICmpNE(a, a);
+    case Fn::bitwise_and:
+      return b_.CreateAnd(a, c);
+    case Fn::bitwise_or:
+      return b_.CreateOr(a, c);
+    case Fn::bitwise_xor:
+      return b_.CreateXor(a, c);
+    case Fn::bitwise_not:
+      return b_.CreateNot(a);
     case Fn::shift_left: {
       V ok = in_range();
       return b_.CreateSelect(ok, b_.CreateShl(a, b_.CreateSelect(ok, c, zero)), zero);
@@ -394,8 +429,10 @@ V VectorMath::integer_fn(Fn fn, llvm::ArrayRef<V> x, bool is_signed) {
       }
       return result;
     }
-    case Fn::angle: return zero;
-    default: break;
+    case Fn::angle:
+      return zero;
+    default:
+      break;
   }
   fail(ErrorKind::kNotImplemented, "[cinn] {} of integers is not compiled", scalar::info(fn).name);
 }
@@ -406,55 +443,99 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
   const bool f32 = is_f32(fn == Fn::where ? c : a);
   V zero = fn == Fn::where ? nullptr : number(a, 0);
   switch (fn) {
-    case Fn::add: return b_.CreateFAdd(a, c);
-    case Fn::sub: return b_.CreateFSub(a, c);
-    case Fn::mul: return b_.CreateFMul(a, c);
-    case Fn::div: return b_.CreateFDiv(a, c);
-    case Fn::fma: return fma(a, c, x[2]);
-    case Fn::neg: return b_.CreateFNeg(a);
-    case Fn::abs: return abs(a);
+    case Fn::add:
+      return b_.CreateFAdd(a, c);
+    case Fn::sub:
+      return b_.CreateFSub(a, c);
+    case Fn::mul:
+      return b_.CreateFMul(a, c);
+    case Fn::div:
+      return b_.CreateFDiv(a, c);
+    case Fn::fma:
+      return fma(a, c, x[2]);
+    case Fn::neg:
+      return b_.CreateFNeg(a);
+    case Fn::abs:
+      return abs(a);
     case Fn::sign:
       return b_.CreateSelect(b_.CreateFCmpOGT(a, zero), number(a, 1),
                              b_.CreateSelect(b_.CreateFCmpOLT(a, zero), number(a, -1), a));
-    case Fn::reciprocal: return b_.CreateFDiv(number(a, 1), a);
-    case Fn::square: return b_.CreateFMul(a, a);
-    case Fn::pow: return f32 ? pow_f32(a, c) : library("pow", x);
-    case Fn::sqrt: return intrinsic(llvm::Intrinsic::sqrt, {a});
-    case Fn::rsqrt: return b_.CreateFDiv(number(a, 1), intrinsic(llvm::Intrinsic::sqrt, {a}));
-    case Fn::exp: return exp(a);
-    case Fn::exp2: return exp2(a);
-    case Fn::expm1: return expm1(a);
-    case Fn::log: return log(a, 0);
-    case Fn::log2: return log(a, 2);
-    case Fn::log10: return log(a, 10);
-    case Fn::log1p: return log1p(a);
-    case Fn::sin: return sine(a, 0);
-    case Fn::cos: return sine(a, 1);
-    case Fn::tan: return sine(a, 2);
-    case Fn::tanh: return tanh(a);
-    case Fn::sigmoid: return sigmoid(a);
-    case Fn::erf: return f32 ? erf(a) : library("erf", x);
-    case Fn::floor: return intrinsic(llvm::Intrinsic::floor, {a});
-    case Fn::ceil: return intrinsic(llvm::Intrinsic::ceil, {a});
-    case Fn::round: return intrinsic(llvm::Intrinsic::roundeven, {a});
-    case Fn::trunc: return intrinsic(llvm::Intrinsic::trunc, {a});
-    case Fn::frac: return b_.CreateFSub(a, intrinsic(llvm::Intrinsic::trunc, {a}));
+    case Fn::reciprocal:
+      return b_.CreateFDiv(number(a, 1), a);
+    case Fn::square:
+      return b_.CreateFMul(a, a);
+    case Fn::pow:
+      return f32 ? pow_f32(a, c) : library("pow", x);
+    case Fn::sqrt:
+      return intrinsic(llvm::Intrinsic::sqrt, {a});
+    case Fn::rsqrt:
+      return b_.CreateFDiv(number(a, 1), intrinsic(llvm::Intrinsic::sqrt, {a}));
+    case Fn::exp:
+      return exp(a);
+    case Fn::exp2:
+      return exp2(a);
+    case Fn::expm1:
+      return expm1(a);
+    case Fn::log:
+      return log(a, 0);
+    case Fn::log2:
+      return log(a, 2);
+    case Fn::log10:
+      return log(a, 10);
+    case Fn::log1p:
+      return log1p(a);
+    case Fn::sin:
+      return sine(a, 0);
+    case Fn::cos:
+      return sine(a, 1);
+    case Fn::tan:
+      return sine(a, 2);
+    case Fn::tanh:
+      return tanh(a);
+    case Fn::sigmoid:
+      return sigmoid(a);
+    case Fn::erf:
+      return f32 ? erf(a) : library("erf", x);
+    case Fn::floor:
+      return intrinsic(llvm::Intrinsic::floor, {a});
+    case Fn::ceil:
+      return intrinsic(llvm::Intrinsic::ceil, {a});
+    case Fn::round:
+      return intrinsic(llvm::Intrinsic::roundeven, {a});
+    case Fn::trunc:
+      return intrinsic(llvm::Intrinsic::trunc, {a});
+    case Fn::frac:
+      return b_.CreateFSub(a, intrinsic(llvm::Intrinsic::trunc, {a}));
     case Fn::min:  // hardware gives the second operand where one is NaN
       return b_.CreateSelect(is_nan(a), a, b_.CreateSelect(b_.CreateFCmpOLT(a, c), a, c));
-    case Fn::max: return b_.CreateSelect(is_nan(a), a, b_.CreateSelect(b_.CreateFCmpOGT(a, c), a, c));
-    case Fn::fmin: return b_.CreateSelect(b_.CreateOr(b_.CreateFCmpOLE(a, c), is_nan(c)), a, c);
-    case Fn::fmax: return b_.CreateSelect(b_.CreateOr(b_.CreateFCmpOGE(a, c), is_nan(c)), a, c);
-    case Fn::where: return b_.CreateSelect(a, c, x[2]);
-    case Fn::copysign: return intrinsic(llvm::Intrinsic::copysign, {a, c});
-    case Fn::eq: return b_.CreateFCmpOEQ(a, c);
-    case Fn::ne: return b_.CreateFCmpUNE(a, c);
-    case Fn::lt: return b_.CreateFCmpOLT(a, c);
-    case Fn::le: return b_.CreateFCmpOLE(a, c);
-    case Fn::gt: return b_.CreateFCmpOGT(a, c);
-    case Fn::ge: return b_.CreateFCmpOGE(a, c);
-    case Fn::isnan: return is_nan(a);
-    case Fn::isinf: return b_.CreateFCmpOEQ(abs(a), number(a, inf));
-    case Fn::isfinite: return b_.CreateFCmpOLT(abs(a), number(a, inf));
+    case Fn::max:
+      return b_.CreateSelect(is_nan(a), a, b_.CreateSelect(b_.CreateFCmpOGT(a, c), a, c));
+    case Fn::fmin:
+      return b_.CreateSelect(b_.CreateOr(b_.CreateFCmpOLE(a, c), is_nan(c)), a, c);
+    case Fn::fmax:
+      return b_.CreateSelect(b_.CreateOr(b_.CreateFCmpOGE(a, c), is_nan(c)), a, c);
+    case Fn::where:
+      return b_.CreateSelect(a, c, x[2]);
+    case Fn::copysign:
+      return intrinsic(llvm::Intrinsic::copysign, {a, c});
+    case Fn::eq:
+      return b_.CreateFCmpOEQ(a, c);
+    case Fn::ne:
+      return b_.CreateFCmpUNE(a, c);
+    case Fn::lt:
+      return b_.CreateFCmpOLT(a, c);
+    case Fn::le:
+      return b_.CreateFCmpOLE(a, c);
+    case Fn::gt:
+      return b_.CreateFCmpOGT(a, c);
+    case Fn::ge:
+      return b_.CreateFCmpOGE(a, c);
+    case Fn::isnan:
+      return is_nan(a);
+    case Fn::isinf:
+      return b_.CreateFCmpOEQ(abs(a), number(a, inf));
+    case Fn::isfinite:
+      return b_.CreateFCmpOLT(abs(a), number(a, inf));
     case Fn::signbit: {
       V i = as_int(a);
       return b_.CreateICmpSLT(i, integer(i, 0));
@@ -462,18 +543,25 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
     case Fn::angle:
       return b_.CreateSelect(b_.CreateFCmpOLT(a, zero), number(a, 3.14159265358979323846),
                              b_.CreateSelect(is_nan(a), a, zero));
-    default: return library(scalar::info(fn).name, x);
+    default:
+      return library(scalar::info(fn).name, x);
   }
 }
 
 V VectorMath::call(Fn fn, llvm::ArrayRef<V> args, DType dtype) {
   switch (fn) {
-    case Fn::logical_and: return b_.CreateAnd(args[0], args[1]);
-    case Fn::logical_or: return b_.CreateOr(args[0], args[1]);
-    case Fn::logical_xor: return b_.CreateXor(args[0], args[1]);
-    case Fn::logical_not: return b_.CreateNot(args[0]);
-    case Fn::where: return b_.CreateSelect(args[0], args[1], args[2]);
-    default: break;
+    case Fn::logical_and:
+      return b_.CreateAnd(args[0], args[1]);
+    case Fn::logical_or:
+      return b_.CreateOr(args[0], args[1]);
+    case Fn::logical_xor:
+      return b_.CreateXor(args[0], args[1]);
+    case Fn::logical_not:
+      return b_.CreateNot(args[0]);
+    case Fn::where:
+      return b_.CreateSelect(args[0], args[1], args[2]);
+    default:
+      break;
   }
   return is_float(dtype) ? float_fn(fn, args) : integer_fn(fn, args, is_signed_int(dtype));
 }

@@ -28,7 +28,7 @@ class VectorMath {
   V as_float(V bits, V like);
   V with_type(llvm::Type* element, V like, V* out = nullptr);
   llvm::Type* shaped(llvm::Type* element, V like);
-  V scale(V x, V n);             // x * 2^n, n a whole number in floating point
+  V scale(V x, V n);  // x * 2^n, n a whole number in floating point
   V clamp(V x, double low, double high);
   bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
 
@@ -36,13 +36,13 @@ class VectorMath {
   V exp2(V x);
   V exp_reduced(V r, bool minus_one);
   V nearest(V x, double factor);
-  V quotient(V a, V b);
+  V quotient(V a, V b, V a_rest = nullptr);
   V sigmoid(V x);
   V expm1(V x);
   V tanh(V x);
-  V log(V x, int base);          // 0: natural, 2, 10
+  V log(V x, int base);  // 0: natural, 2, 10
   V log1p(V x);
-  V sine(V x, int kind);         // 0 sin, 1 cos, 2 tan
+  V sine(V x, int kind);  // 0 sin, 1 cos, 2 tan
   V erf(V x);
   V pow_f32(V x, V y);
   V library(const char* name, llvm::ArrayRef<V> args);  // lane by lane
