@@ -38,8 +38,8 @@ cfloat, cdouble = _base_core.dtype_objects["complex64"], _base_core.dtype_object
 CPUPlace, CUDAPlace, CUDAPinnedPlace = _base_core.CPUPlace, _base_core.CUDAPlace, _base_core.CUDAPinnedPlace
 XPUPlace, CustomPlace = _base_core.XPUPlace, _base_core.CustomPlace
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
-globals().update(getattr(_core, "_public", {}).get("paddle", {}))  # operators that are public as they are
 _tensor_patch.install()
+from . import tensor  # noqa: E402 - completes Tensor; needs the dtypes above
 
 _SUBMODULES = frozenset(
     """amp audio autograd base callbacks compat cost_model dataset device distributed distribution fft fluid
@@ -83,16 +83,9 @@ def _lookup(name):
         return _lookup("amp").auto_cast
     if name == "cuda":
         return _lookup("device").cuda
-    # Operators: first what has a Python form, then the generated entry points themselves.
-    try:
-        tensor = _importlib.import_module(".tensor", __name__)
-    except ModuleNotFoundError as error:
-        if error.name != __name__ + ".tensor":
-            raise
-        tensor = None
     value = getattr(tensor, name, None)
-    if value is None:
-        value = getattr(_importlib.import_module("._C_ops", __name__), name, None)
+    if isinstance(value, type(_math)):  # the files of that package are not paddle's
+        value = None
     if value is None:
         raise AttributeError(f"module 'paddle' has no attribute {name!r}")
     return value
@@ -108,11 +101,7 @@ def __getattr__(name):
 
 def __dir__():
     names = set(globals()) | _SUBMODULES | set(_LAZY)
-    for module in ("tensor", "_C_ops"):
-        try:
-            names.update(n for n in dir(_importlib.import_module("." + module, __name__)) if not n.startswith("_"))
-        except ImportError:
-            pass
+    names.update(n for n in dir(tensor) if not n.startswith("_"))
     return sorted(names - {"fluid"})
 
 

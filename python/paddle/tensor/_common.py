@@ -1,0 +1,138 @@
+"""What the functions of this package share: second names of arguments, `out=`, dtypes, axes, in-place forms."""
+
+from __future__ import annotations
+
+import functools
+
+from .. import _core
+from ..base import core
+
+Tensor = _core.Tensor
+
+
+def accepts(**others):
+    """Decorator: ``accepts(x="input", axis="dim")`` lets callers write `input` for `x` and `dim` for `axis`.
+
+    Values are a name, or several names separated by blanks. The signature stays that of the wrapped function.
+    """
+    canonical = {other: name for name, listed in others.items() for other in listed.split()}
+
+    def wrap(function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if kwargs:
+                for other in canonical.keys() & kwargs.keys():
+                    if canonical[other] not in kwargs:
+                        kwargs[canonical[other]] = kwargs.pop(other)
+            return function(*args, **kwargs)
+
+        return call
+
+    return wrap
+
+
+def finish(result, out=None):
+    """`result`; with `out`, that handle now means it."""
+    if out is None:
+        return result
+    if isinstance(result, (tuple, list)):
+        for handle, value in zip(out, result):
+            handle._become(value)
+        return out
+    out._become(result)
+    return out
+
+
+def created(result, out=None, requires_grad=False):
+    """A new tensor with what the caller of a creation function asked for."""
+    if out is not None:
+        out._become(result)
+        result = out
+    if requires_grad:
+        result.stop_gradient = False
+    return result
+
+
+def dtype_or_default(dtype):
+    """The dtype object; the default one for None."""
+    return core.get_default_dtype() if dtype is None else dtype
+
+
+def place_of(device):
+    """A place from what `device=` may be."""
+    if device is None:
+        return None
+    from ..framework.place import convert_to_place
+
+    return convert_to_place(device)
+
+
+def shape_args(shape, more):
+    """`f(2, 3)` and `f([2, 3])` mean the same shape."""
+    if more:
+        return [shape, *more]
+    if isinstance(shape, int) and not isinstance(shape, bool):
+        return [shape]
+    return shape
+
+
+def axes_list(axis):
+    """An axis, a sequence of axes, or None as a list; None is the empty list."""
+    if axis is None:
+        return []
+    if isinstance(axis, Tensor):
+        return axis.tolist() if axis.ndim else [int(axis)]
+    if isinstance(axis, (list, tuple)):
+        return [int(a) for a in axis]
+    return [int(axis)]
+
+
+def axis_in(axis, rank, op):
+    """`axis` counted from the front.
+
+    Raises:
+        IndexError: out of range.
+    """
+    low = max(rank, 1)
+    if not -low <= axis < low:
+        raise IndexError(f"[{op}] expected axis in [{-low}, {low}), got {axis}")
+    return axis + rank if axis < 0 else axis
+
+
+def tensor_of(value, like=None):
+    """`value` if it is a tensor, else a new one; a number takes the dtype of `like`."""
+    if isinstance(value, Tensor):
+        return value
+    if like is not None and isinstance(value, (int, float, complex)):
+        return core._C_ops.full([], value, like.dtype, like.place)
+    return _core.to_tensor(value, None, None, True)
+
+
+def is_inexact(dtype) -> bool:
+    """Floating or complex."""
+    return dtype in _INEXACT
+
+
+_FLOATS = {core.dtype_objects[n] for n in ("float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2")
+           if n in core.dtype_objects}  # fmt: skip
+_COMPLEX = {core.dtype_objects[n] for n in ("complex64", "complex128")}
+_INEXACT = _FLOATS | _COMPLEX
+_INTEGERS = {core.dtype_objects[n] for n in ("uint8", "int8", "int16", "int32", "int64", "uint32", "uint64")
+             if n in core.dtype_objects}  # fmt: skip
+
+
+def in_place(function, name=None):
+    """The form of `function` that writes its result into its first argument.
+
+    Where shape or dtype change, the handle takes the result over; else the elements are written, so views see them.
+    """
+
+    @functools.wraps(function)
+    def call(x, *args, **kwargs):
+        # What the gradient reads of the old elements must outlive them.
+        source = x if x.stop_gradient else core._C_ops.assign(x)
+        return x._write_back(function(source, *args, **kwargs))
+
+    call.__name__ = call.__qualname__ = name or function.__name__ + "_"
+    call.__doc__ = f"``{function.__name__}`` that writes its result into its first argument, and returns that."
+    return call

@@ -1,0 +1,524 @@
+"""Shapes, joining, splitting, repeating and rearranging. Gathering and scattering are in ``indexing``."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _core
+from ..base import core
+from ..base.core import _C_ops
+from ._common import Tensor, accepts, axes_list, axis_in, finish, tensor_of
+from .indexing import *  # noqa: F403
+
+
+def _varargs(first, more):
+    """``x.reshape(2, 3)`` and ``x.reshape([2, 3])``."""
+    return [first, *more] if more else first
+
+
+@accepts(x="input")
+def reshape(x, shape=None, *more, name=None, out=None):
+    """`x` with another shape; -1 is what remains, 0 the size of `x` there. Shares memory where strides allow it."""
+    shape = [shape] if isinstance(shape, int) and not more else _varargs(shape, more)
+    return finish(_C_ops.reshape(x, shape), out)
+
+
+@accepts(x="input", perm="dims")
+def transpose(x, perm=None, *more, name=None, dim0=None, dim1=None):
+    """`x` with its axes in the order `perm`; with two numbers, those axes swapped."""
+    if dim0 is not None:
+        perm, more = dim0, (dim1,)
+    if more and isinstance(perm, int) and len(more) == 1 and x.ndim != 2:
+        return swapaxes(x, perm, more[0])
+    if more and x.ndim == 2:
+        order = [perm, *more]
+        return _C_ops.transpose(x, order) if sorted(a % 2 for a in order) == [0, 1] else x
+    return _C_ops.transpose(x, _varargs(perm, more))
+
+
+def permute(input, *dims, **kwargs):
+    """``transpose`` to the order `dims`."""
+    if kwargs:
+        input = kwargs.get("x", input)
+        dims = kwargs.get("dims", kwargs.get("perm", dims))
+    order = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else list(dims)
+    return _C_ops.transpose(input, [int(a) for a in order])
+
+
+@accepts(x="input", axis="dim")
+def squeeze(x, axis=None, *more, name=None):
+    """`x` without axes of size 1: all of them, or those of `axis` that have size 1."""
+    return _C_ops.squeeze(x, [] if axis is None else _varargs(axis, more))
+
+
+@accepts(x="input", axis="dim")
+def unsqueeze(x, axis=None, *more, name=None):
+    """`x` with new axes of size 1."""
+    return _C_ops.unsqueeze(x, _varargs(axis, more))
+
+
+@accepts(x="input", shape="size")
+def expand(x, shape=None, *more, name=None):
+    """`x` broadcast to `shape`; -1 keeps a size."""
+    return _C_ops.expand(x, _varargs(shape, more))
+
+
+def expand_as(x, y=None, name=None, other=None):
+    """`x` broadcast to the shape of `y`."""
+    return _C_ops.expand(x, (other if y is None else y).shape)
+
+
+@accepts(x="input", repeat_times="dims")
+def tile(x, repeat_times=None, *more, name=None):
+    """`x` repeated along each axis."""
+    return _C_ops.tile(x, _varargs(repeat_times, more))
+
+
+def repeat(input, *repeats):
+    """``tile`` as a method with the numbers as arguments."""
+    return _C_ops.tile(input, list(repeats[0]) if len(repeats) == 1 and not isinstance(repeats[0], int) else list(repeats))
+
+
+@accepts(x="input", axis="dims dim")
+def flip(x, axis=None, *more, name=None):
+    """`x` in reverse order along `axis`."""
+    return _C_ops.flip(x, axes_list(_varargs(axis, more)))
+
+
+reverse = flip
+
+
+@accepts(x="input", axis="dims dim")
+def roll(x, shifts, axis=None, name=None):
+    """`x` shifted along `axis`, elements that leave coming in on the other side; without an axis over the flattened `x`."""
+    shifts = shifts if isinstance(shifts, Tensor) else axes_list(shifts)
+    return _C_ops.roll(x, shifts, axes_list(axis))
+
+
+@accepts(x="input", k="n", axes="dims")
+def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006 - official's default
+    """`x` turned by `k` right angles from the first of `axes` to the second.
+
+    Raises:
+        ValueError: not two different axes.
+    """
+    axes = [a + x.ndim if a < 0 else a for a in axes]
+    if len(axes) != 2 or x.ndim < 2:
+        raise ValueError(f"expected total rotation axes == 2, but got axes = {len(axes)}")
+    if axes[0] == axes[1] or not all(0 <= a < x.ndim for a in axes):
+        raise ValueError(f"[rot90] expected two different axes of {x.ndim}, got {axes}")
+    k %= 4
+    if k == 0:
+        return _C_ops.assign(x)
+    if k == 2:
+        return _C_ops.flip(x, axes)
+    order = list(range(x.ndim))
+    order[axes[0]], order[axes[1]] = order[axes[1]], order[axes[0]]
+    if k == 1:
+        return _C_ops.transpose(_C_ops.flip(x, [axes[1]]), order)
+    return _C_ops.flip(_C_ops.transpose(x, order), [axes[1]])
+
+
+@accepts(x="input")
+def moveaxis(x, source, destination, name=None):
+    """`x` with the axes `source` moved to `destination`, the others in their order."""
+    source = [axis_in(a, x.ndim, "moveaxis") for a in axes_list(source)]
+    destination = [axis_in(a, x.ndim, "moveaxis") for a in axes_list(destination)]
+    if len(source) != len(destination) or len(set(source)) != len(source) or len(set(destination)) != len(destination):
+        raise AssertionError(f"[moveaxis] expected as many different destinations as sources, got {source}, {destination}")
+    order = [a for a in range(x.ndim) if a not in source]
+    for target, origin in sorted(zip(destination, source)):
+        order.insert(target, origin)
+    return _C_ops.transpose(x, order)
+
+
+@accepts(x="input", axis0="dim0", axis1="dim1")
+def swapaxes(x, axis0, axis1, name=None):
+    """`x` with two axes swapped."""
+    order = list(range(x.ndim))
+    a, b = axis_in(axis0, x.ndim, "swapaxes"), axis_in(axis1, x.ndim, "swapaxes")
+    order[a], order[b] = order[b], order[a]
+    return _C_ops.transpose(x, order)
+
+
+swapdims = swapaxes
+
+
+def t(input, name=None):
+    """The transpose of a matrix; vectors and numbers stay.
+
+    Raises:
+        ValueError: more than two axes.
+    """
+    if input.ndim > 2:
+        raise ValueError(
+            f"Input(input) only support N-D (N<=2) tensor, but received length of Input(input) is {input.ndim}."
+        )
+    return _C_ops.transpose(input, [1, 0]) if input.ndim == 2 else input
+
+
+def matrix_transpose(x, name=None):
+    """`x` with its last two axes swapped."""
+    return swapaxes(x, -1, -2)
+
+
+@accepts(x="input")
+def ravel(x):
+    """`x` flattened to one axis."""
+    return _C_ops.flatten(x, 0, -1)
+
+
+@accepts(x="input", axis="dim", shape="sizes")
+def unflatten(x, axis, shape, name=None):
+    """`x` with one axis split into `shape`."""
+    axis = axis_in(axis, x.ndim, "unflatten")
+    shape = shape.tolist() if isinstance(shape, Tensor) else list(shape)
+    return _C_ops.reshape(x, [*x.shape[:axis], *shape, *x.shape[axis + 1 :]])
+
+
+def view(x, shape_or_dtype=None, *more, name=None, **kwargs):
+    """`x`'s memory under another shape, or its bytes as another dtype."""
+    target = kwargs.get("size", kwargs.get("dtype", shape_or_dtype))
+    if not more and (isinstance(target, (core.DType, str)) or _is_numpy_type(target)):
+        return _core.view_dtype(x, target)
+    return _C_ops.reshape(x, [target, *more] if more or isinstance(target, int) else target)
+
+
+def _is_numpy_type(value):
+    return isinstance(value, type) and not isinstance(value, (list, tuple))
+
+
+def view_as(x, other, name=None):
+    """`x`'s memory in the shape of `other`."""
+    return _C_ops.reshape(x, other.shape)
+
+
+def view_as_complex(input):
+    """Pairs on the last axis as complex numbers."""
+    return _C_ops.as_complex(input)
+
+
+def view_as_real(input):
+    """Complex numbers as pairs on a new last axis."""
+    return _C_ops.as_real(input)
+
+
+def _tensor_list(x):
+    return list(x) if isinstance(x, (list, tuple)) else x
+
+
+@accepts(x="tensors", axis="dim")
+def concat(x, axis=0, name=None, *, out=None):
+    """Tensors one after the other along `axis`."""
+    return finish(_C_ops.concat(_tensor_list(x), axis), out)
+
+
+cat = concatenate = concat
+
+
+@accepts(x="tensors", axis="dim")
+def stack(x, axis=0, name=None, *, out=None):
+    """Tensors of one shape along a new axis."""
+    return finish(_C_ops.stack(_tensor_list(x), axis), out)
+
+
+def _at_least(x, rank):
+    if x.ndim >= rank:
+        return x
+    if rank == 3 and x.ndim == 2:
+        return _C_ops.unsqueeze(x, [2])
+    if rank == 3 and x.ndim == 1:
+        return _C_ops.unsqueeze(x, [0, 2])
+    return _C_ops.reshape(x, [1] * rank) if x.ndim == 0 else _C_ops.unsqueeze(x, [0])
+
+
+def _at_least_form(rank):
+    def form(*inputs, name=None):
+        if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
+            inputs = inputs[0]
+        out = [_at_least(tensor_of(x), rank) for x in inputs]
+        return out[0] if len(out) == 1 else out
+
+    form.__name__ = form.__qualname__ = f"atleast_{rank}d"
+    form.__doc__ = f"Each input with at least {rank} axes."
+    return form
+
+
+atleast_1d, atleast_2d, atleast_3d = (_at_least_form(n) for n in (1, 2, 3))
+
+
+def _many(x):
+    return [tensor_of(v) for v in x]
+
+
+@accepts(x="tensors")
+def hstack(x, name=None, *, out=None):
+    """Tensors side by side: along axis 1, vectors along axis 0."""
+    parts = [_at_least(v, 1) for v in _many(x)]
+    return finish(_C_ops.concat(parts, 0 if parts[0].ndim == 1 else 1), out)
+
+
+@accepts(x="tensors")
+def vstack(x, name=None, *, out=None):
+    """Tensors one below the other; vectors are rows."""
+    return finish(_C_ops.concat([_at_least(v, 2) for v in _many(x)], 0), out)
+
+
+row_stack = vstack
+
+
+@accepts(x="tensors")
+def dstack(x, name=None, *, out=None):
+    """Tensors along the third axis."""
+    return finish(_C_ops.concat([_at_least(v, 3) for v in _many(x)], 2), out)
+
+
+@accepts(x="tensors")
+def column_stack(x, name=None, *, out=None):
+    """Vectors as columns, and matrices, side by side."""
+    parts = [_C_ops.reshape(v, [-1, 1]) if v.ndim <= 1 else v for v in _many(x)]
+    return finish(_C_ops.concat(parts, 1), out)
+
+
+def block_diag(inputs, name=None):
+    """The matrices `inputs` along the diagonal of a matrix of zeros."""
+    parts = [_at_least(v, 2) for v in _many(inputs)]
+    width = sum(p.shape[1] for p in parts)
+    rows, before = [], 0
+    for p in parts:
+        rows.append(_C_ops.pad(p, [0, 0, before, width - before - p.shape[1]], 0.0))
+        before += p.shape[1]
+    return _C_ops.concat(rows, 0)
+
+
+def _axis_number(axis):
+    return int(axis) if isinstance(axis, Tensor) else axis
+
+
+@accepts(x="tensor input", axis="dim", num_or_sections="split_size_or_sections")
+def split(x, num_or_sections, axis=0, name=None):
+    """`x` cut along `axis` into a number of equal parts, or into parts of the given sizes (one may be -1).
+
+    Raises:
+        ValueError: the sizes don't fit.
+    """
+    axis = _axis_number(axis)
+    if isinstance(num_or_sections, int):
+        return _C_ops.split_with_num(x, num_or_sections, axis)
+    if isinstance(num_or_sections, Tensor):
+        num_or_sections = num_or_sections.tolist()
+    return _C_ops.split(x, list(num_or_sections), axis)
+
+
+def split_with_sizes(self, split_sizes, dim=0):
+    """Parts of the given sizes along `dim`."""
+    return split(self, list(split_sizes), dim)
+
+
+@accepts(x="input", axis="dim")
+def chunk(x, chunks, axis=0, name=None):
+    """`x` cut into `chunks` equal parts along `axis`."""
+    return split(x, chunks, axis)
+
+
+@accepts(x="input", axis="dim", num_or_indices="indices_or_sections indices sections")
+def tensor_split(x, num_or_indices, axis=0, name=None):
+    """`x` cut into a number of parts whose sizes differ by at most one, or at the given indices."""
+    axis = axis_in(_axis_number(axis), x.ndim, "tensor_split")
+    n = x.shape[axis]
+    if isinstance(num_or_indices, int):
+        small, larger = divmod(n, num_or_indices)
+        sizes = [small + 1] * larger + [small] * (num_or_indices - larger)
+        cuts = [sum(sizes[:i]) for i in range(1, len(sizes))]
+    else:
+        cuts = num_or_indices.tolist() if isinstance(num_or_indices, Tensor) else list(num_or_indices)
+    bounds = [0] + [min(c, n) if c >= 0 else max(c + n, 0) for c in cuts] + [n]
+    return [_C_ops.slice(x, [axis], [a], [max(a, b)], [], []) for a, b in zip(bounds, bounds[1:])]
+
+
+def _split_form(name, axis_of, least):
+    def form(x, num_or_indices, name=None):
+        if x.ndim < least:
+            raise ValueError(f"[{form.__name__}] expected at least {least} axes, got {x.ndim}")
+        return tensor_split(x, num_or_indices, axis_of(x))
+
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = f"``tensor_split`` along the axis of {name[0]}stack."
+    return form
+
+
+hsplit = _split_form("hsplit", lambda x: 1 if x.ndim > 1 else 0, 1)
+vsplit = _split_form("vsplit", lambda x: 0, 2)
+dsplit = _split_form("dsplit", lambda x: 2, 3)
+
+
+def unstack(x, axis=0, num=None):
+    """The parts of `x` along `axis`, without that axis.
+
+    Raises:
+        ValueError: `axis` is out of range, or `num` is not its size.
+    """
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError("`axis` must be in the range [-{0}, {0})".format(x.ndim))
+    if num is not None and num != x.shape[axis]:
+        raise ValueError(f"[unstack] expected num to be the size {x.shape[axis]} of axis {axis}, got {num}")
+    return _C_ops.unbind(x, axis)
+
+
+@accepts(x="input", axis="dim")
+def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
+    """Each slice of `x` along `axis` repeated `repeats` times (a number, or one per slice)."""
+    if axis is None:
+        x, axis = _C_ops.flatten(x, 0, -1), 0
+    if isinstance(repeats, Tensor) and repeats.size == 1:
+        repeats = int(repeats)
+    size = -1 if output_size is None else output_size
+    if isinstance(repeats, Tensor):
+        return _C_ops.repeat_interleave_with_tensor_index(x, repeats, axis, size)
+    return _C_ops.repeat_interleave(x, repeats, axis, size)
+
+
+def broadcast_shape(x_shape, y_shape):
+    """The shape that two shapes broadcast to.
+
+    Raises:
+        ValueError: they don't.
+    """
+    out = []
+    for i in range(max(len(x_shape), len(y_shape))):
+        a = x_shape[-1 - i] if i < len(x_shape) else 1
+        b = y_shape[-1 - i] if i < len(y_shape) else 1
+        if a != b and a != 1 and b != 1:
+            raise ValueError(f"[broadcast_shape] shapes {list(x_shape)} and {list(y_shape)} don't broadcast")
+        out.append(b if a == 1 else a)
+    return out[::-1]
+
+
+def broadcast_shapes(*shapes):
+    """The shape that all `shapes` broadcast to."""
+    out = []
+    for shape in shapes:
+        out = broadcast_shape(out, list(shape))
+    return out
+
+
+def crop(x, shape=None, offsets=None, name=None):
+    """The part of `x` of size `shape` (-1: to the end) that begins at `offsets`."""
+    offsets = [0] * x.ndim if offsets is None else offsets
+    offsets = offsets.tolist() if isinstance(offsets, Tensor) else [_axis_number(o) for o in offsets]
+    shape = x.shape if shape is None else shape
+    shape = shape.tolist() if isinstance(shape, Tensor) else [_axis_number(s) for s in shape]
+    if len(shape) != x.ndim or len(offsets) != x.ndim:
+        raise ValueError(f"[crop] expected {x.ndim} sizes and offsets, got {shape} and {offsets}")
+    ends = [x.shape[i] if s == -1 else offsets[i] + s for i, s in enumerate(shape)]
+    for i, (begin, end) in enumerate(zip(offsets, ends)):
+        if begin < 0 or end > x.shape[i]:
+            raise ValueError(f"[crop] [{begin}, {end}) is not within axis {i} of size {x.shape[i]}")
+    return _C_ops.slice(x, list(range(x.ndim)), offsets, ends, [], [])
+
+
+def unfold(x, axis, size, step, name=None):
+    """Windows of `size` every `step` along `axis`, on a new last axis; a view."""
+    return _C_ops.tensor_unfold(x, axis, size, step)
+
+
+def as_strided(x, shape, stride, offset=0, name=None):
+    """`x`'s memory under a shape and strides; a view."""
+    return _C_ops.as_strided(x, list(shape), list(stride), offset)
+
+
+def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
+    """Indices within shard `shard_id` of `nshards` over `index_num`, `ignore_value` for those of other shards.
+
+    Raises:
+        ValueError: `shard_id` is out of range.
+    """
+    if not 0 <= shard_id < nshards:
+        raise ValueError(f"The shard_id({shard_id}) should be in [0, {nshards})")
+    size = (index_num + nshards - 1) // nshards
+    mine = (input // size) == shard_id
+    return _C_ops.where(mine, input % size, _C_ops.full_like(input, ignore_value, None, None))
+
+
+@accepts(x="input")
+def cast(x, dtype):
+    """`x` in another dtype."""
+    return _C_ops.cast(x, dtype)
+
+
+def tolist(x):
+    """The elements as nested lists of Python numbers."""
+    return x.tolist()
+
+
+def cartesian_prod(x, name=None):
+    """All combinations of one element of each vector, as rows."""
+    if len(x) == 1:
+        return x[0]
+    grids = _C_ops.meshgrid(list(x))
+    return _C_ops.stack([_C_ops.reshape(g, [-1]) for g in grids], 1)
+
+
+def combinations(x, r=2, with_replacement=False, name=None):
+    """The combinations of `r` elements of a vector, as rows."""
+    import itertools
+
+    if x.ndim != 1:
+        raise TypeError(f"Expect a 1-D vector, but got x shape {x.shape}")
+    if r < 0:
+        raise ValueError(f"Expect a non-negative number, but got r={r}")
+    if r == 0:
+        return _C_ops.empty([0], x.dtype, None)
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(pick(range(x.shape[0]), r))
+    if not rows:
+        return _C_ops.empty([0, r], x.dtype, None)
+    index = _core.to_tensor(rows, core.int64, None, True)
+    return _C_ops.reshape(_C_ops.index_select(x, _C_ops.reshape(index, [-1]), 0), [len(rows), r])
+
+
+def slice(input, axes, starts, ends):  # noqa: A001 - the public name
+    """input[..., start:end, ...] along each of `axes`; a view."""
+    return _C_ops.slice(input, list(axes), _bounds(starts), _bounds(ends), [], [])
+
+
+def _bounds(values):
+    return values if isinstance(values, Tensor) else [v if isinstance(v, (int, Tensor)) else int(v) for v in values]
+
+
+def strided_slice(x, axes, starts, ends, strides, name=None):
+    """x[..., start:end:stride, ...] along each of `axes`; a view."""
+    return _C_ops.strided_slice(x, list(axes), _bounds(starts), _bounds(ends), _bounds(strides))
+
+
+def narrow(input, dim, start, length):
+    """input[..., start:start + length, ...] along `dim`; a view."""
+    start = _axis_number(start)
+    if start < 0:
+        start += input.shape[dim]
+    return _C_ops.slice(input, [dim], [start], [start + length], [], [])
+
+
+def vander(x, n=None, increasing=False, name=None):
+    """Powers of a vector as columns, falling unless `increasing`."""
+    if x.ndim != 1:
+        raise ValueError("The input of x is expected to be a 1-D Tensor.")
+    n = x.shape[0] if n is None else n
+    if n < 0:
+        raise ValueError("N must be non-negative.")
+    if n == 0:
+        return _C_ops.empty([x.shape[0], 0], x.dtype, None)
+    powers = list(range(n)) if increasing else list(range(n))[::-1]
+    return _C_ops.stack([_C_ops.full_like(x, 1, None, None) if p == 0 else _C_ops.pow(x, p) for p in powers], 1)
+
+
+def resize_(x, shape, fill_zero=False, name=None):
+    """Gives `x` another shape, keeping its first elements; new ones are 0 if `fill_zero`."""
+    n, flat = math.prod(shape), _C_ops.reshape(x, [-1])
+    if n > x.size:
+        rest = _C_ops.full([n - x.size], 0, x.dtype, None)
+        flat = _C_ops.concat([flat, rest], 0)
+    else:
+        flat = _C_ops.slice(flat, [0], [0], [n], [], [])
+    x._become(_C_ops.reshape(flat, list(shape)).detach())
+    return x

@@ -1,0 +1,279 @@
+"""Methods of Tensor that are functions of this package, in-place forms, and properties.
+
+``install`` puts them onto the class; what the extension exports as a method stays, and gets its rarer forms from here.
+"""
+
+from __future__ import annotations
+
+from .. import _core
+from ..base import core
+from ..base.core import _C_ops
+from . import attribute, creation, indexing, linalg, logic, manipulation, math, random, search, stat
+from ._common import Tensor, in_place, place_of
+
+# Functions whose first argument is the tensor: methods under the same name.
+_FUNCTIONS = """
+add_n addmm argmax argmin argsort argwhere as_strided atleast_1d atleast_2d atleast_3d baddbmm bincount block_diag bmm broadcast_shape
+broadcast_shapes broadcast_tensors bucketize cdist chunk clamp clip combinations concat copysign count_nonzero cross cummax cummin cumprod
+cumsum cumulative_trapezoid deg2rad diag diagflat diagonal_scatter diff dist dot dsplit equal_all expand_as fill_diagonal_
+fill_diagonal_tensor floor_divide frac frexp gammainc gammaincc gather gather_nd gcd histogram
+histogram_bin_edges histogramdd hsplit hypot increment index_add index_fill index_put index_select inner is_complex is_empty
+is_floating_point is_integer is_tensor isin isneginf isposinf isreal kron kthvalue lcm ldexp lerp logaddexp logcumsumexp logit
+masked_fill masked_scatter masked_select matrix_transpose median mm mode moveaxis msort multigammaln multiplex mv nan_to_num nanmean
+nanmedian nanquantile nansum narrow neg negative nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg
+rank ravel renorm repeat_interleave reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce searchsorted
+select_scatter sgn shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std strided_slice
+swapaxes swapdims t take take_along_axis take_along_dim tensor_split tensordot tolist topk trace trapezoid true_divide unflatten
+unfold unique unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where
+add_ subtract_ sub_ multiply_ mul_ divide_ div_ pow_ clip_ clamp_ scale_ lerp_ cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_
+sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_ gammaincc_ floor_divide_ logit_ copysign_ neg_
+fill_ zero_ uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_ resize_ repeat
+cov corrcoef multi_dot matrix_power create_tensor
+""".split()
+
+_SOURCES = (math, manipulation, indexing, linalg, search, stat, logic, attribute, creation, random)
+
+# Second names of operators and functions.
+_ALIASES = {
+    "sub": "subtract", "mul": "multiply", "div": "divide", "mod": "remainder", "floor_mod": "remainder",
+    "mod_": "remainder_", "floor_mod_": "remainder_", "eq": "equal", "ne": "not_equal", "lt": "less_than", "le": "less_equal",
+    "gt": "greater_than", "ge": "greater_equal", "less": "less_than", "less_": "less_than_", "greater": "greater_than",
+    "concatenate": "concat", "cat": "concat", "clamp": "clip", "bitwise_invert": "bitwise_not",
+    "bitwise_invert_": "bitwise_not_", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2",
+    "arccosh": "acosh", "arcsinh": "asinh", "arctanh": "atanh", "absolute": "abs", "broadcast_to": "expand",
+}  # fmt: skip
+
+# Operators that are public as they are, with the Python function that takes the forms their record doesn't.
+_FORMS = {
+    "reshape": manipulation.reshape, "transpose": manipulation.transpose, "squeeze": manipulation.squeeze,
+    "unsqueeze": manipulation.unsqueeze, "expand": manipulation.expand, "tile": manipulation.tile, "flip": manipulation.flip,
+    "roll": manipulation.roll, "concat": manipulation.concat, "stack": manipulation.stack, "add": math.add_form,
+    "subtract": math.subtract_form, "divide": math.divide_form, "mean": math.mean_form, "gather": indexing.gather,
+    "scatter": indexing.scatter, "index_select": indexing.index_select, "masked_select": indexing.masked_select,
+    "tensor_unfold": manipulation.unfold, "strided_slice": manipulation.strided_slice, "slice": manipulation.slice,
+    "topk": search.topk, "kthvalue": search.kthvalue,
+}  # fmt: skip
+
+_IN_PLACE_OF_RESULT = """
+index_add index_fill index_put masked_fill masked_scatter put_along_axis scatter scatter_add where t transpose
+polygamma digamma lgamma i0 gammaln erfinv
+logical_and logical_or logical_xor logical_not equal not_equal less_than less_equal greater_than greater_equal bitwise_left_shift
+bitwise_right_shift tril triu cast fill_diagonal_tensor
+""".split()
+
+
+def _cast_method(name, dtype):
+    def method(self):
+        return self if self.dtype == dtype else _C_ops.cast(self, dtype)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"This tensor as {dtype}."
+    return method
+
+
+_CASTS = {
+    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "cdouble": "complex128", "cfloat": "complex64", "char": "int8",
+    "complex128": "complex128", "complex64": "complex64", "double": "float64", "float": "float32", "float16": "float16",
+    "float32": "float32", "float64": "float64", "half": "float16", "int": "int32", "int16": "int16", "int32": "int32",
+    "int64": "int64", "int8": "int8", "long": "int64", "short": "int16", "uint8": "uint8",
+}  # fmt: skip
+
+
+def type_as(self, other):
+    """This tensor in the dtype of `other`."""
+    return _C_ops.cast(self, other.dtype)
+
+
+def astype(self, dtype):
+    """This tensor in another dtype."""
+    return _C_ops.cast(self, dtype)
+
+
+def _new(name, make):
+    def method(self, size, *args, dtype=None, device=None, requires_grad=False, pin_memory=False):
+        dtype = self.dtype if dtype is None else dtype
+        shape = size if isinstance(size, (list, tuple, Tensor)) else [size]
+        if args and name != "new_full":
+            shape = [*shape, *args]
+        out = make(shape, args, dtype, place_of(device) or self.place)
+        out.stop_gradient = not requires_grad
+        return out
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "A new tensor of `size` with this one's dtype and device unless given."
+    return method
+
+
+new_empty = _new("new_empty", lambda shape, _, dtype, place: _C_ops.empty(shape, dtype, place))
+new_zeros = _new("new_zeros", lambda shape, _, dtype, place: _C_ops.full(shape, 0, dtype, place))
+new_ones = _new("new_ones", lambda shape, _, dtype, place: _C_ops.full(shape, 1, dtype, place))
+
+
+def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor of `size` filled with `fill_value`, with this one's dtype and device unless given."""
+    return _new("new_full", lambda shape, a, d, p: _C_ops.full(shape, fill_value, d, p))(
+        self, size, dtype=dtype, device=device, requires_grad=requires_grad
+    )
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor of `data` with this one's dtype and device unless given."""
+    place = place_of(device) or self.place
+    return _core.to_tensor(data, self.dtype if dtype is None else dtype, place, not requires_grad)
+
+
+def requires_grad_(self, requires_grad=True):
+    """Sets ``requires_grad``; returns this tensor."""
+    self.stop_gradient = not requires_grad
+    return self
+
+
+def stride(self, dim=None):
+    """The distance in elements between neighbours along `dim`, or of all axes."""
+    return self.strides if dim is None else self.strides[dim]
+
+
+def get_device(self):
+    """The index of the device, -1 on a CPU."""
+    from ..framework.place import get_device as of
+
+    return of(self)
+
+
+def softmax(self, dim=None, dtype=None, *, axis=None, out=None):
+    """``paddle.nn.functional.softmax`` along `dim` (the last axis by default)."""
+    x = self if dtype is None else _C_ops.cast(self, dtype)
+    along = dim if axis is None else axis
+    return _C_ops.softmax(x, -1 if along is None else along)
+
+
+def is_same_shape(self, y):
+    """Whether `y` has the same shape."""
+    return list(self.shape) == list(y.shape)
+
+
+def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
+    """Makes this tensor look into the memory of `source` (itself by default) under `shape`, `stride`, `offset` in bytes."""
+    source = self if source is None else source
+    shape = list(source.shape if shape is None else shape)
+    if stride is None:
+        stride = list(source.strides) if shape == list(source.shape) else _contiguous(shape)
+    self._become(_C_ops.as_strided(source.detach(), shape, list(stride), offset // self.itemsize))
+    return self
+
+
+def _contiguous(shape):
+    out, step = [], 1
+    for n in reversed(shape):
+        out.insert(0, step)
+        step *= n
+    return out
+
+
+def _slice(self, begin_idx, end_idx):
+    return _C_ops.slice(self, [0], [begin_idx], [end_idx], [], [])
+
+
+def _to(self, device=None, dtype=None, blocking=None, copy_tensor=None):
+    moved = self.to(device=device, dtype=dtype)
+    return moved.clone() if copy_tensor and moved is self else moved
+
+
+def _numel(self):
+    return self.size
+
+
+def _clear_data(self):
+    self._become(_C_ops.empty([0], self.dtype, None))
+
+
+def _md5sum(self):
+    import hashlib
+
+    return hashlib.md5(self.numpy().tobytes()).hexdigest()
+
+
+def __complex__(self):
+    return complex(self.item())
+
+
+def __dir__(self):
+    return sorted(set(dir(type(self))) | set(getattr(self, "__dict__", {})))
+
+
+def _shift(operator, swapped):
+    def method(self, other):
+        if not isinstance(other, (Tensor, int)):
+            return NotImplemented
+        other = other if isinstance(other, Tensor) else _C_ops.full([], other, self.dtype, None)
+        return operator(other, self) if swapped else operator(self, other)
+
+    return method
+
+
+def _transposed(self):
+    return _C_ops.transpose(self, list(range(self.ndim))[::-1])
+
+
+def _matrix_transposed(self):
+    return manipulation.swapaxes(self, -1, -2)
+
+
+def _device_name(self):
+    from ..framework.place import place_name
+
+    return place_name(self.place)
+
+
+_METHODS = {
+    "type_as": type_as, "new_empty": new_empty, "new_zeros": new_zeros, "new_ones": new_ones, "new_full": new_full,
+    "new_tensor": new_tensor, "requires_grad_": requires_grad_, "stride": stride, "get_device": get_device, "softmax": softmax,
+    "is_same_shape": is_same_shape, "set_": set_, "_slice": _slice, "_to": _to, "_numel": _numel, "_clear_data": _clear_data,
+    "_md5sum": _md5sum, "__complex__": __complex__, "get_strides": lambda self: self.strides,
+    "__lshift__": _shift(_C_ops.bitwise_left_shift, False), "__rlshift__": _shift(_C_ops.bitwise_left_shift, True),
+    "__rshift__": _shift(_C_ops.bitwise_right_shift, False), "__rrshift__": _shift(_C_ops.bitwise_right_shift, True),
+    "is_sparse": lambda self: False, "is_sparse_coo": lambda self: False, "is_sparse_csr": lambda self: False,
+    "is_selected_rows": lambda self: False, "to_dense": lambda self: self,
+    "_inplace_version": lambda self: self.inplace_version, "clone": lambda self: _C_ops.assign(self),
+    "shape_tensor": attribute.shape,
+}  # fmt: skip
+del _METHODS["shape_tensor"]
+
+_PROPERTIES = {
+    "T": property(_transposed), "mT": property(_matrix_transposed), "device": property(_device_name),
+    "is_cuda": property(lambda self: self.place.is_gpu_place()), "layout": property(lambda self: "NCHW"),
+    "grad_": property(lambda self: self.grad), "H": property(lambda self: _C_ops.conj(_transposed(self))),
+    "mH": property(lambda self: _C_ops.conj(_matrix_transposed(self))),
+}  # fmt: skip
+
+
+def _find(name):
+    for module in _SOURCES:
+        found = getattr(module, name, None)
+        if found is not None:
+            return found
+    return None
+
+
+def install() -> None:
+    """Completes the class Tensor."""
+    for name in _FUNCTIONS:
+        setattr(Tensor, name, _find(name)) if name not in _FORMS else None
+    for name, form in _FORMS.items():
+        operator = getattr(_C_ops, name)
+        operator.fallback = form
+        if not hasattr(Tensor, name) and name != "tensor_unfold":
+            setattr(Tensor, name, operator)
+    for name, dtype in _CASTS.items():
+        setattr(Tensor, name, _cast_method(name, core.dtype_objects[dtype]))
+    for table in (_METHODS, _PROPERTIES):
+        for name, method in table.items():
+            setattr(Tensor, name, method)
+    for name in _IN_PLACE_OF_RESULT:
+        if not hasattr(Tensor, name + "_"):
+            function = getattr(Tensor, name, None) or getattr(_C_ops, name, None)
+            if function is not None:
+                setattr(Tensor, name + "_", in_place(function, name + "_"))
+    for name, other in _ALIASES.items():
+        if hasattr(Tensor, other):
+            setattr(Tensor, name, getattr(Tensor, other))

@@ -1,0 +1,164 @@
+"""Ordering and searching."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from ..base import core
+from ..base.core import _C_ops
+from ._common import Tensor, accepts, axes_list, axis_in, finish
+from .indexing import argwhere, index_select, masked_select, nonzero, where  # noqa: F401
+
+
+def _extreme(name):
+    operator = getattr(_C_ops, name)
+
+    @accepts(x="input", axis="dim")
+    def form(x, axis=None, keepdim=False, dtype="int64", name=None, *, out=None):
+        if dtype is None:
+            raise ValueError(f"the value of 'dtype' in {form.__name__} could not be None, but received None")
+        return finish(operator(x, 0 if axis is None else axis, keepdim, axis is None, dtype), out)
+
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = f"The index of the {name[3:]}imum along `axis`; without one, in the flattened `x`."
+    return form
+
+
+argmax, argmin = _extreme("argmax"), _extreme("argmin")
+
+
+@accepts(x="input", axis="dim")
+def argsort(x, axis=-1, descending=False, stable=False, name=None, *, out=None):
+    """The indices that sort `x` along `axis`."""
+    return finish(_C_ops.argsort(x, axis, descending, stable)[1], out)
+
+
+@accepts(x="input", axis="dim")
+def sort(x, axis=-1, descending=False, stable=False, name=None, *, out=None):
+    """`x` sorted along `axis`."""
+    return finish(_C_ops.argsort(x, axis, descending, stable)[0], out)
+
+
+def msort(input, *, out=None):
+    """`input` sorted along its first axis."""
+    return finish(_C_ops.argsort(input, 0, False, False)[0], out)
+
+
+@accepts(x="input", axis="dim")
+def topk(x, k, axis=None, largest=True, sorted=True, name=None, *, out=None):  # noqa: A002
+    """The `k` largest (or smallest) elements along `axis` (the last by default), and their indices."""
+    return finish(_C_ops.topk(x, k, -1 if axis is None else axis, largest, sorted), out)
+
+
+@accepts(x="input", axis="dim")
+def kthvalue(x, k, axis=None, keepdim=False, name=None, *, out=None):
+    """The `k`-th smallest element along `axis` (the last by default), and its index."""
+    return finish(_C_ops.kthvalue(x, k, -1 if axis is None else axis, keepdim), out)
+
+
+@accepts(x="input", axis="dim")
+def mode(x, axis=-1, keepdim=False, name=None, *, out=None):
+    """The most frequent element along `axis` (the smallest of several), and its last index."""
+    axis = axis_in(axis, x.ndim, "mode")
+    if x.ndim == 0:
+        return _C_ops.assign(x), _C_ops.full([], 0, core.int64, None)
+    order = [a for a in range(x.ndim) if a != axis] + [axis]
+    last = _C_ops.transpose(x, order)
+    n = last.shape[-1]
+    values, index = _C_ops.argsort(last, -1, False, True)
+    same = _C_ops.equal(_C_ops.unsqueeze(values, [-1]), _C_ops.unsqueeze(values, [-2]))
+    counts = _C_ops.sum(_C_ops.cast(same, core.int64), [-1], None, False)
+    # The first of the most frequent, then its last position.
+    first = _C_ops.argmax(counts, -1, True, False, core.int64)
+    size = _C_ops.take_along_axis(counts, first, last.ndim - 1)
+    at = _C_ops.clip(first + size - 1, 0, n - 1)
+    picked = _C_ops.take_along_axis(index, at, last.ndim - 1)
+    result = _C_ops.take_along_axis(last, picked, last.ndim - 1)
+    if not keepdim:
+        return finish((_C_ops.squeeze(result, [-1]), _C_ops.squeeze(picked, [-1])), out)
+    back = [order.index(a) for a in range(x.ndim)]
+    return finish((_C_ops.transpose(result, back), _C_ops.transpose(picked, back)), out)
+
+
+@accepts(values="input")
+def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, out=None, sorter=None):
+    """Where to insert `values` along the last axis of `sorted_sequence` to keep it sorted."""
+    if sorter is not None:
+        sorted_sequence = _C_ops.take_along_axis(sorted_sequence, sorter, sorted_sequence.ndim - 1)
+    if side is not None:
+        right = side == "right"
+    if not isinstance(values, Tensor):
+        values = _C_ops.full([], values, sorted_sequence.dtype, None)
+    return finish(_C_ops.searchsorted(sorted_sequence, values, out_int32, right), out)
+
+
+@accepts(x="input", sorted_sequence="boundaries")
+def bucketize(x, sorted_sequence, out_int32=False, right=False, name=None, *, out=None):
+    """The index of the interval of `sorted_sequence` (a vector) that each element of `x` lies in."""
+    if sorted_sequence.ndim != 1:
+        raise ValueError(f"sorted_sequence tensor must be 1 dimension, but got dim {sorted_sequence.ndim}")
+    return searchsorted(sorted_sequence, x, out_int32, right, out=out)
+
+
+@accepts(x="input", axis="dim")
+def unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None, dtype="int64", sorted=True,  # noqa: A002
+           name=None):  # fmt: skip
+    """The different elements (or slices along `axis`) in order; on request the index of the first, the place of each
+    element among them, and how often each occurs."""
+    out = _C_ops.unique(x, return_index, return_inverse, return_counts, axes_list(axis), dtype, sorted)
+    kept = [out[0]]
+    kept += [v for v, wanted in zip(out[1:], (return_index, return_inverse, return_counts)) if wanted]
+    return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+@accepts(x="input", axis="dim")
+def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None):
+    """`x` without elements (or slices along `axis`) that equal the one before."""
+    if axis is None:
+        x, axis = _C_ops.flatten(x, 0, -1), 0
+    axis = axis_in(axis, x.ndim, "unique_consecutive")
+    n = x.shape[axis]
+    if n == 0:
+        empty = _C_ops.empty([0], dtype, None)
+        out = (_C_ops.assign(x),) + (empty,) * return_inverse + (empty,) * return_counts
+        return out[0] if len(out) == 1 else out
+    later = _C_ops.slice(x, [axis], [1], [n], [], [])
+    before = _C_ops.slice(x, [axis], [0], [n - 1], [], [])
+    differs = _C_ops.not_equal(later, before)
+    others = [a for a in range(x.ndim) if a != axis]
+    if others:
+        differs = _C_ops.any(differs, others, False)
+    fresh = _C_ops.concat([_C_ops.full([1], True, core.bool_, None), differs], 0)
+    starts = _C_ops.reshape(_C_ops.nonzero(fresh), [-1])
+    out = [_C_ops.index_select(x, starts, axis)]
+    if return_inverse:
+        out.append(_C_ops.cast(_C_ops.cumsum(_C_ops.cast(fresh, core.int64), 0, False, False, False) - 1, dtype))
+    if return_counts:
+        ends = _C_ops.concat([_C_ops.slice(starts, [0], [1], [starts.shape[0]], [], []),
+                              _C_ops.full([1], n, core.int64, None)], 0)  # fmt: skip
+        out.append(_C_ops.cast(ends - starts, dtype))
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def _restrict_nonzero(condition, total_true_num):
+    """``nonzero`` of a vector of which the number of true elements is known."""
+    found = _C_ops.nonzero(condition)
+    return _C_ops.slice(found, [0], [0], [int(total_true_num)], [], [])
+
+
+@accepts(x="elements", test_x="test_elements")
+def isin(x, test_x, assume_unique=False, invert=False, name=None):
+    """Which elements of `x` are among those of `test_x`."""
+    x = x if isinstance(x, Tensor) else _core.to_tensor(x, None, None, True)
+    test_x = test_x if isinstance(test_x, Tensor) else _core.to_tensor(np.asarray(test_x), None, None, True)
+    flat = _C_ops.flatten(test_x, 0, -1) if test_x.ndim else _C_ops.reshape(test_x, [1])
+    if flat.dtype != x.dtype:
+        flat = _C_ops.cast(flat, x.dtype)
+    if flat.shape[0] == 0:
+        return _C_ops.full(x.shape, bool(invert), core.bool_, None)
+    ordered = _C_ops.argsort(flat, -1, False, False)[0]
+    at = _C_ops.searchsorted(ordered, x, False, False)
+    at = _C_ops.clip(at, 0, flat.shape[0] - 1)
+    found = _C_ops.reshape(_C_ops.index_select(ordered, _C_ops.reshape(at, [-1]), 0), x.shape) == x
+    return _C_ops.logical_not(found) if invert else found
