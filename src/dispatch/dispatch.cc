@@ -7,6 +7,8 @@
 
 namespace paddle::dispatch {
 
+thread_local constinit ThreadState thread_state;
+
 void (*record_call)(OpCall& c) = nullptr;
 void (*dist_call)(OpCall& c) = nullptr;
 

@@ -14,10 +14,10 @@ struct ThreadState {
   bool decompose = false;     // FLAGS_prim_enable_dynamic: compositions run although there is a kernel
 };
 
-inline ThreadState& state() {
-  static thread_local constinit ThreadState s;
-  return s;
-}
+// Defined once, in the core library: an inline variable would be another one in the extension module.
+extern thread_local constinit ThreadState thread_state __attribute__((visibility("default"), tls_model("initial-exec")));
+
+inline ThreadState& state() { return thread_state; }
 
 class GradMode {  // sets whether autograd records, for the life of the object
  public:

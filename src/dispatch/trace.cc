@@ -5,6 +5,8 @@
 #include "dispatch/state.h"
 
 namespace paddle::dispatch {
+
+thread_local constinit Trace* active_trace = nullptr;
 namespace {
 
 pir::Location nowhere() { return {}; }

@@ -160,7 +160,8 @@ class Trace final : public Interpreter {
   bool installed_ = false;
 };
 
-inline thread_local constinit Trace* active_trace = nullptr;
+// Defined once, in the core library: an inline variable would be another one in the extension module.
+extern thread_local constinit Trace* active_trace __attribute__((visibility("default"), tls_model("initial-exec")));
 inline Trace* Trace::active() { return active_trace; }
 inline bool tracing() { return active_trace != nullptr; }
 
