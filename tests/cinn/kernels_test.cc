@@ -254,6 +254,22 @@ TEST(Kernels, ReductionReadAtOtherIndices) {
   check_group(h);
 }
 
+// The rows' kernel computes something dear that the columns' kernel needs as well: it is written once.
+TEST(Kernels, DearValuesAreSharedBetweenKernels) {
+  Group g;
+  int x = g.input(f32, {60, 50});
+  int y = g.pointwise(Fn::sub, {x, mean_of(g, x, 1, 50)}, f32);
+  for (int i = 0; i < 3; ++i) y = g.pointwise(Fn::tanh, {y}, f32);
+  g.output(g.reduce(ReduceKind::kSum, y, {1}, false, f32));
+  g.output(g.reduce(ReduceKind::kSum, y, {0}, false, f32));
+  Module m = lower(g, Target{});
+  int tanhs = 0;
+  std::string text = m.str();
+  for (size_t at = 0; (at = text.find("tanh(", at)) != std::string::npos; ++at) ++tanhs;
+  EXPECT_EQ(tanhs, 3) << text;
+  check_group(g);
+}
+
 TEST(Kernels, Broadcast) {
   Group g;
   int a = g.input(f32, {4, 1, 33}), b = g.input(f32, {5, 1}), c = g.input(f32, {});

@@ -323,8 +323,13 @@ CompiledRegion compile_region(const Operation& group) {
   PD_INVARIANT(yield != nullptr);
   std::erase(ops, yield);
   const std::vector<pir::Value> results = yield->operands();
-  TranslatedGroup t = translate(ops, results);
-  return {compile(t.group), std::move(t.inputs), std::move(t.symbols)};
+  try {
+    TranslatedGroup t = translate(ops, results);
+    return {compile(t.group), std::move(t.inputs), std::move(t.symbols)};
+  } catch (const InternalError& e) {
+    // A bug in the compiler costs the group, not the program.
+    fail(ErrorKind::kNotImplemented, "{} can't be compiled: {}", group.describe(), e.what());
+  }
 }
 
 void dissolve_group(Operation& group) {

@@ -39,6 +39,7 @@ std::string cache_key(const Module& module, const CodegenOptions& options) {
 
 namespace {
 
+// Compiled code by key. It stays for the next program that needs it; beyond a limit, what nobody holds goes.
 class Cache {
  public:
   static Cache& instance() {
@@ -48,17 +49,20 @@ class Cache {
 
   std::shared_ptr<const Code> get(const Module& module, const CodegenOptions& options) {
     std::string key = cache_key(module, options);
-    std::lock_guard guard(mutex_);
-    auto& entry = entries_[key];
-    if (auto code = entry.lock()) return code;
+    {
+      std::lock_guard guard(mutex_);
+      if (auto it = entries_.find(key); it != entries_.end()) return it->second;
+    }
     auto code = std::make_shared<const Code>(module, options);
-    entry = code;
-    return code;
+    std::lock_guard guard(mutex_);
+    if (entries_.size() >= kLimit) std::erase_if(entries_, [](const auto& e) { return e.second.use_count() == 1; });
+    return entries_.try_emplace(std::move(key), std::move(code)).first->second;
   }
 
  private:
+  static constexpr size_t kLimit = 1024;
   std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<const Code>> entries_;
+  std::map<std::string, std::shared_ptr<const Code>> entries_;
 };
 
 bool any_streaming(const std::vector<Stmt>& body) {

@@ -243,6 +243,7 @@ class Builder {
       int n = work.back();
       work.pop_back();
       if (seen[n] || keeping_ready(n)) continue;
+      if (plan_.temporary_of[n] >= 0 && plan_.kernel_of[n] < kernel_index_) continue;
       seen[n] = true;
       if (group_.nodes[n].kind == NodeKind::kReduce) continue;
       sum += cost_of(group_.nodes[n]) + (group_.nodes[n].kind == NodeKind::kInput ? 1 : 0);

@@ -37,6 +37,7 @@ class Planner {
     depth_.assign(group_.nodes.size(), 0);
     place_reductions();
     place_outputs();
+    share_between_kernels();
     for (size_t k = 0; k < plan_.kernels.size(); ++k) finish_kernel(static_cast<int>(k));
     return std::move(plan_);
   }
@@ -186,6 +187,59 @@ class Planner {
     }
   }
 
+  // -- what a later kernel would compute again
+
+  // Operations per element from which on writing a value and reading it back is cheaper than computing it a second time.
+  static constexpr double kWorthAPass = 40;
+
+  std::vector<int> roots_of(const PassPlan& p) const {
+    std::vector<int> roots;
+    for (int r : p.reductions) roots.push_back(group_.nodes[r].operands[0]);
+    for (const StorePlan& s : p.stores) roots.push_back(s.node);
+    return roots;
+  }
+
+  // Visits what a pass evaluates at its own indices, users first; visit returns false where it goes no deeper.
+  template <class Visit>
+  void walk_pass(const PassPlan& p, Visit&& visit) const {
+    std::set<int> seen;
+    std::vector<int> work = roots_of(p);
+    while (!work.empty()) {
+      const int n = work.back();
+      work.pop_back();
+      const Node& node = group_.nodes[n];
+      if (!seen.insert(n).second || node.kind == NodeKind::kReduce || node.operands.empty() || !visit(n)) continue;
+      for (size_t k = 0; k < node.operands.size(); ++k)
+        if (!axes_.mapped[n][k]) work.push_back(node.operands[k]);
+    }
+  }
+
+  void share_between_kernels() {
+    std::map<int, std::pair<int, size_t>> computed;  // node -> kernel and pass that have it for all its elements
+    for (size_t k = 0; k < plan_.kernels.size(); ++k) {
+      for (size_t i = 0; i < plan_.kernels[k].passes.size(); ++i)
+        walk_pass(plan_.kernels[k].passes[i], [&](int n) {
+          if (plan_.temporary_of[n] >= 0) return false;
+          auto it = computed.find(n);
+          if (it == computed.end() || subtree_cost(n) < kWorthAPass) return true;
+          plan_.kernel_of[n] = it->second.first;
+          plan_.temporary_of[n] = static_cast<int>(plan_.temporaries.size());
+          plan_.kernels[it->second.first].passes[it->second.second].stores.push_back({n, true, plan_.temporary_of[n]});
+          plan_.temporaries.push_back(n);
+          return false;
+        });
+      for (size_t i = 0; i < plan_.kernels[k].passes.size(); ++i) {
+        const PassPlan& p = plan_.kernels[k].passes[i];
+        AxisList all = plan_.kernels[k].parallel;
+        all.insert(all.end(), p.axes.begin(), p.axes.end());
+        walk_pass(p, [&](int n) {
+          if (sorted(axes_.nodes[n].all) == sorted(all)) computed.try_emplace(n, static_cast<int>(k), i);
+          return true;
+        });
+      }
+    }
+  }
+
   // -- how a kernel runs over its data
 
   // Votes of the tensors in memory for the axis that runs along them.
@@ -219,7 +273,7 @@ class Planner {
     choose_vector_axis(kernel, votes);
     choose_tile_axis(kernel);
     for (PassPlan& p : kernel.passes) order_loops(kernel, p, votes);
-    choose_kept(kernel);
+    choose_kept(index);
   }
 
   void choose_vector_axis(KernelPlan& kernel, const std::map<int, double>& votes) const {
@@ -286,7 +340,10 @@ class Planner {
     return !p.axes.empty() && (!n.is_const() || n.value() * 4 <= target_.l2_bytes / 4);
   }
 
-  void choose_kept(KernelPlan& kernel) {
+  bool in_memory(int node, int kernel) const { return plan_.temporary_of[node] >= 0 && plan_.kernel_of[node] < kernel; }
+
+  void choose_kept(int index) {
+    KernelPlan& kernel = plan_.kernels[index];
     std::map<int, size_t> evaluated;  // node -> pass that computed it
     for (size_t i = 0; i < kernel.passes.size(); ++i) {
       PassPlan& p = kernel.passes[i];
@@ -300,7 +357,7 @@ class Planner {
         work.pop_back();
         if (!seen.insert(n).second) continue;
         const Node& node = group_.nodes[n];
-        if (node.kind == NodeKind::kReduce || node.operands.empty()) continue;
+        if (node.kind == NodeKind::kReduce || node.operands.empty() || in_memory(n, index)) continue;
         AxisList inner = minus(axes_.nodes[n].all, kernel.parallel);
         auto earlier = evaluated.find(n);
         if (!kernel.by_columns && earlier != evaluated.end() && sorted(inner) == sorted(p.axes) &&
