@@ -230,6 +230,19 @@ Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grad
   return result;
 }
 
+Tensors traced_grad(Trace& trace, const Tensors& outs, const Tensors& ins, const Tensors& out_grads, bool create_graph,
+                    bool allow_unused, const Tensors& no_grad_vars) {
+  for (const Tensor& t : ins)
+    check(!t.stop_gradient(), ErrorKind::kRuntime,
+          "[grad] expected inputs that need a gradient (stop_gradient=False), got one of shape {} that does not",
+          to_string(view(t.shape())));
+  Tensors grads = differentiate(trace, outs, out_grads, ins, {create_graph, no_grad_vars});
+  for (size_t i = 0; i < grads.size(); ++i)
+    check(grads[i].defined() || allow_unused, ErrorKind::kValue,
+          "[grad] input {} was not used to compute the outputs; pass allow_unused=True to get None for it", i);
+  return grads;
+}
+
 void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads) {
   std::vector<Tensor> leaves = trace.leaves();
   Tensors grads = differentiate(trace, outs, out_grads, leaves, {});

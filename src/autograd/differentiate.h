@@ -15,6 +15,10 @@ struct DifferentiateOptions {
 Tensors differentiate(dispatch::Trace& trace, const Tensors& outs, const Tensors& out_grads, const Tensors& ins,
                       const DifferentiateOptions& options = {});
 
+// grad() while a program is captured, with the eager function's rules about inputs that were not reached.
+Tensors traced_grad(dispatch::Trace& trace, const Tensors& outs, const Tensors& ins, const Tensors& out_grads, bool create_graph,
+                    bool allow_unused, const Tensors& no_grad_vars);
+
 // backward() while a program is captured: adds to .grad of every leaf.
 void traced_backward(dispatch::Trace& trace, const Tensors& outs, const Tensors& out_grads);
 

@@ -1,7 +1,9 @@
 // backward, grad, grad mode, and functions with a gradient written in Python.
 #include "bindings/py.h"
 
+#include "autograd/differentiate.h"
 #include "autograd/engine.h"
+#include "autograd/op_node.h"
 #include "base/error.h"
 #include "dispatch/state.h"
 
@@ -26,7 +28,9 @@ PyObject* backward(PyObject*, PyObject* args) {
     int retain = 0;
     if (!PyArg_ParseTuple(args, "OO|p", &tensors, &grads, &retain)) throw PythonError();
     Tensors outs = tensors_from(tensors, "backward"), seeds = tensors_from(grads, "backward", true);
-    {
+    if (dispatch::Trace* trace = dispatch::Trace::active()) {
+      autograd::traced_backward(*trace, outs, seeds);
+    } else {
       ReleaseGil release(true);
       autograd::backward(outs, seeds, retain);
     }
@@ -43,7 +47,9 @@ PyObject* grad(PyObject*, PyObject* args) {
     Tensors outs = tensors_from(outputs, "grad"), ins = tensors_from(inputs, "grad");
     Tensors grad_outputs = tensors_from(seeds, "grad", true), no_grad = tensors_from(stops, "grad");
     Tensors result;
-    {
+    if (dispatch::Trace* trace = dispatch::Trace::active()) {
+      result = autograd::traced_grad(*trace, outs, ins, grad_outputs, create, allow_unused, no_grad);
+    } else {
       ReleaseGil release(true);
       result = autograd::grad(outs, ins, grad_outputs, retain, create, allow_unused, no_grad);
     }
@@ -105,6 +111,8 @@ PyObject* py_layer_apply(PyObject*, PyObject* args) {
     bool record = false;
     if (dispatch::state().grad_enabled)
       for (const Tensor& t : ins) record |= !t.stop_gradient();
+    // A backward written in Python runs when gradients flow, which inside a program no Python sees.
+    if (record && dispatch::tracing()) dispatch::check_value_readable(ins[0], "PyLayer");
     Ref<autograd::Node> node;
     if (record) {
       node = make_ref<PyNode>(Object::borrow(ctx), reinterpret_cast<PyTypeObject*>(cls)->tp_name);
@@ -130,10 +138,72 @@ PyObject* py_layer_apply(PyObject*, PyObject* args) {
   });
 }
 
+// saved_tensors_hooks: pairs of Python functions, the innermost last.
+struct PackedObject final : RefCounted {
+  explicit PackedObject(Object o) : object(std::move(o)) {}
+  ~PackedObject() override {
+    if (!Py_IsInitialized()) {
+      object.release();
+      return;
+    }
+    AcquireGil gil;
+    object = Object();
+  }
+  Object object;
+};
+
+struct PySavedHooks final : autograd::SavedTensorHooks {
+  PySavedHooks(Object pack, Object unpack) : pack_(std::move(pack)), unpack_(std::move(unpack)) {}
+  ~PySavedHooks() override {
+    if (!Py_IsInitialized()) {
+      pack_.object.release();
+      unpack_.object.release();
+    }
+  }
+  Ref<RefCounted> pack(const Tensor& t) override {
+    AcquireGil gil;
+    Object arg = own(wrap(t));
+    return make_ref<PackedObject>(own(PyObject_CallOneArg(pack_.object.get(), arg.get())));
+  }
+  Tensor unpack(RefCounted& packed) override {
+    AcquireGil gil;
+    Object result = own(PyObject_CallOneArg(unpack_.object.get(), static_cast<PackedObject&>(packed).object.get()));
+    return expect_tensor(result.get(), "result of unpack_hook");
+  }
+
+ private:
+  PackedObject pack_, unpack_;
+};
+
+std::vector<Ref<autograd::SavedTensorHooks>>& saved_hooks() {
+  static thread_local std::vector<Ref<autograd::SavedTensorHooks>> stack;
+  return stack;
+}
+
+PyObject* push_saved_hooks(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *pack, *unpack;
+    if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) throw PythonError();
+    saved_hooks().push_back(make_ref<PySavedHooks>(Object::borrow(pack), Object::borrow(unpack)));
+    autograd::saved_tensor_hooks = saved_hooks().back().get();
+    Py_RETURN_NONE;
+  });
+}
+PyObject* pop_saved_hooks(PyObject*, PyObject*) {
+  return guard([&]() -> PyObject* {
+    check(!saved_hooks().empty(), ErrorKind::kRuntime, "[saved_tensors_hooks] there are none in force");
+    saved_hooks().pop_back();
+    autograd::saved_tensor_hooks = saved_hooks().empty() ? nullptr : saved_hooks().back().get();
+    Py_RETURN_NONE;
+  });
+}
+
 PyMethodDef functions[] = {{"grad_enabled", grad_enabled, METH_NOARGS, nullptr},
                            {"set_grad_enabled", set_grad_enabled, METH_O, "sets whether operators are recorded; returns what it was"},
                            {"backward", backward, METH_VARARGS, nullptr},
                            {"grad", grad, METH_VARARGS, nullptr},
+                           {"saved_tensors_hooks_push", push_saved_hooks, METH_VARARGS, nullptr},
+                           {"saved_tensors_hooks_pop", pop_saved_hooks, METH_NOARGS, nullptr},
                            {"py_layer_apply", py_layer_apply, METH_VARARGS, nullptr},
                            {}};
 

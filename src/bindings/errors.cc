@@ -4,6 +4,9 @@
 #include <frameobject.h>
 
 #include "base/error.h"
+#include "bindings/trace.h"
+#include "dispatch/trace.h"
+#include "executor/executable.h"
 
 namespace paddle::bindings {
 namespace {
@@ -61,11 +64,20 @@ std::string user_line() {
 
 }  // namespace
 
+bool is_package_file(const char* path) {
+  std::string_view p(path);
+  return p.starts_with(package_folder()) || p.starts_with("<frozen") || p.starts_with("<string>");
+}
+
 void set_error() noexcept {
   try {
     throw;
   } catch (const PythonError&) {
     // already set
+  } catch (const dispatch::GraphBreak& e) {
+    PyErr_SetString(graph_break_class ? graph_break_class : PyExc_RuntimeError, e.what());
+  } catch (const executor::AssertionFailed& e) {
+    PyErr_SetString(PyExc_AssertionError, e.what());
   } catch (const Error& e) {
     PyErr_SetString(class_of(e.kind()), (e.what() + user_line()).c_str());
   } catch (const std::bad_alloc&) {

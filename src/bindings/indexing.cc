@@ -7,6 +7,7 @@
 #include "api/ops.h"
 #include "base/error.h"
 #include "bindings/op_entry.h"
+#include "dispatch/trace.h"
 
 namespace paddle::bindings {
 namespace {
@@ -33,7 +34,7 @@ void set_bound(PyObject* o, Dim& value, Tensor& tensor) {
     return;
   }
   Tensor& t = expect_tensor(o, "slice");
-  if (t.is_traced())
+  if (t.is_traced() || dispatch::tracing())
     tensor = t;
   else
     value = Dim(Scalar(t).to_int());
@@ -63,7 +64,7 @@ Item tensor_item(const Tensor& t) {
   check(is_integer(t.dtype()), ErrorKind::kIndex, "[getitem] expected indices of an integer dtype or bool, got {}",
         name_of(t.dtype()));
   if (t.rank() == 0) {
-    if (t.is_traced()) return {Item::kInt, {}, t, {}, {}, {}, {}, 1};
+    if (t.is_traced() || dispatch::tracing()) return {Item::kInt, {}, t, {}, {}, {}, {}, 1};
     return {Item::kInt, Dim(Scalar(t).to_int()), {}, {}, {}, {}, {}, 1};
   }
   return {Item::kIndex, {}, t, {}, {}, {}, {}, 1};
@@ -81,7 +82,7 @@ Item parse_item(PyObject* o) {
     return tensor_item(t);
   }
   if (PyIndex_Check(o)) return {Item::kInt, dim_of(o), {}, {}, {}, {}, {}, 1};
-  fail(ErrorKind::kIndex, "[getitem] expected integers, slices, None, Ellipsis, tensors or lists as indices, got {}",
+  fail(ErrorKind::kValue, "[getitem] expected integers, slices, None, Ellipsis, tensors or lists as indices, got {}",
        Py_TYPE(o)->tp_name);
 }
 
@@ -94,7 +95,7 @@ std::vector<Item> parse(PyObject* key, int64_t rank) {
   int64_t taken = 0, ellipsis = -1;
   auto add = [&](PyObject* o) {
     if (o == Py_Ellipsis) {
-      check(ellipsis < 0, ErrorKind::kIndex, "[getitem] an index can have only one Ellipsis");
+      check(ellipsis < 0, ErrorKind::kValue, "[getitem] an index can have only one Ellipsis");
       ellipsis = static_cast<int64_t>(items.size());
       return;
     }

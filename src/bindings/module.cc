@@ -1,5 +1,6 @@
 // The extension module paddle._core.
 #include "bindings/py.h"
+#include "bindings/trace.h"
 
 namespace {
 
@@ -17,7 +18,11 @@ extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
     add_tensor(module.get());
     add_operators(module.get());
     add_autograd(module.get());
+    add_values(module.get());
+    add_methods(module.get());
+    add_dlpack(module.get());
     add_runtime(module.get());
+    add_trace(module.get());
     add_distributed(module.get());
     return module.release();
   });

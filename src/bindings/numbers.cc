@@ -6,6 +6,7 @@
 #include "api/ops.h"
 #include "base/error.h"
 #include "bindings/op_entry.h"
+#include "dispatch/trace.h"
 #include "tensor/element.h"
 
 namespace paddle::bindings {
@@ -140,8 +141,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
 // ---- a tensor of one element as a Python number
 const Tensor& single(PyObject* o, const char* what) {
   Tensor& t = expect_tensor(o, what);
-  check(t.is_dense() || t.is_dist(), ErrorKind::kRuntime,
-        "[{}] a tensor's value is needed here, but it is not known while a program is captured", what);
+  dispatch::check_value_readable(t, what);
   check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element, got shape {}", what, to_string(t.shape()));
   return t;
 }

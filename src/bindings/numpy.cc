@@ -6,6 +6,7 @@
 
 #include "api/ops.h"
 #include "base/error.h"
+#include "dispatch/trace.h"
 #include "device/registry.h"
 #include "dispatch/eager.h"
 #include "tensor/element.h"
@@ -198,9 +199,8 @@ Tensor to_place(const Tensor& t, Place place) {
 }
 
 PyObject* to_numpy(const Tensor& given) {
+  dispatch::check_value_readable(given, "numpy");
   Tensor t = dense_value(given);
-  check(t.is_dense(), ErrorKind::kRuntime,
-        "a tensor's value is needed here, but it is not known while a program is captured");
   Tensor host = to_place(t, Place::cpu());
   const char* special = numpy_name(host.dtype());
   std::string name = special ? special : std::string(name_of(host.dtype()));

@@ -398,7 +398,7 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
   }
   frame->keys = keys ? keys : &generator();
   for (size_t i = 0; i < inputs.size(); ++i) frame->tensors[input_slots_[i]] = inputs[i];
-  for (size_t i = 0; i < parameter_slots_.size(); ++i) frame->tensors[parameter_slots_[i]] = parameters.empty() ? parameters_[i] : parameters[i];
+  for (size_t i = 0; i < parameter_slots_.size(); ++i) frame->tensors[parameter_slots_[i]] = i < parameters.size() ? parameters[i] : parameters_[i];
   for (const InputSymbol& s : input_symbols_) frame->symbols[s.symbol] = inputs[s.input].size(s.axis);
   std::vector<Tensor> out;
   {

@@ -1,0 +1,15 @@
+// Composite operators written out as their compositions.
+#pragma once
+#include "pir/program.h"
+
+namespace paddle::compile {
+
+enum class DecomposeWhat {
+  kAll,     // every operator that has a composition and isn't a primitive
+  kToFuse,  // only those that the compiler can then fuse and that nothing runs better
+};
+
+// In every block. Returns how many operators were replaced.
+size_t decompose(pir::Program& program, DecomposeWhat what);
+
+}  // namespace paddle::compile

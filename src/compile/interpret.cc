@@ -1,0 +1,230 @@
+#include "compile/interpret.h"
+
+#include <unordered_map>
+
+#include "api/call.h"
+#include "api/ops.h"
+#include "dispatch/state.h"
+#include "dispatch/trace.h"
+#include "executor/executable.h"
+#include "pir/constant.h"
+#include "pir/op_args.h"
+#include "tensor/element.h"
+
+namespace paddle::compile {
+namespace {
+
+using pir::Operation;
+using pir::Value;
+
+class Interpretation {
+ public:
+  Interpretation(const pir::Program& program, std::span<const Tensor> inputs, std::span<const Tensor> parameters, Generator* keys)
+      : program_(program), inputs_(inputs), parameters_(parameters), keys_(keys) {}
+
+  std::vector<Tensor> run() {
+    block(program_.block());
+    outputs_.insert(outputs_.end(), writes_.begin(), writes_.end());
+    return std::move(outputs_);
+  }
+
+ private:
+  OutSlot& slot(Value v) { return env_[v]; }
+  Tensor& tensor(Value v) { return env_[v].tensor; }
+
+  void set(Value v, OutSlot s) {
+    if (s.tensor.defined() && v.type().has_shape() && v.type().kind() == pir::TypeKind::kTensor) {
+      for (size_t axis = 0; axis < v.shape().size(); ++axis) {
+        Dim d = v.shape()[axis];
+        if (d.is_symbolic() && node_of(d).op == DimOp::kSymbol) symbols_[node_of(d).value] = s.tensor.dim(static_cast<int64_t>(axis));
+      }
+    }
+    env_[v] = std::move(s);
+  }
+
+  Dim value(Dim d) const {
+    if (d.is_const()) return d;
+    return substitute(d, [this](Dim s) {
+      auto it = symbols_.find(node_of(s).value);
+      return it == symbols_.end() ? s : it->second;
+    });
+  }
+
+  void block(const pir::Block& b) {
+    for (Operation& op : b) step(op);
+  }
+
+  bool truth(Value v) {
+    Tensor t = tensor(v);
+    dispatch::check_value_readable(t, "if");
+    return Scalar(t).to_bool();
+  }
+
+  void step(Operation& op) {
+    if (op.is("pd_op.data") || op.is("pd_op.feed")) return set(op.result(), {inputs_[next_input_++], {}});
+    if (op.is("builtin.parameter")) {
+      size_t i = next_parameter_++;
+      return set(op.result(), {parameters_.empty() ? program_.parameter(op.attr("parameter_name").as_string()) : parameters_[i], {}});
+    }
+    if (op.is("builtin.shadow_output") || op.is("pd_op.fetch")) return outputs_.push_back(tensor(op.operand(0)));
+    if (op.is("builtin.set_parameter")) return writes_.push_back(tensor(op.operand(0)));
+    if (op.is("builtin.constant")) return set(op.result(), {pir::constant_tensor(op, program_), {}});
+    if (op.is("builtin.combine") || op.is("cf.array_create")) {
+      OutSlot s;
+      for (Value v : op.operands()) s.list.push_back(v ? tensor(v) : Tensor());
+      return set(op.result(), std::move(s));
+    }
+    if (op.is("builtin.split")) {
+      Tensors items = slot(op.operand(0)).list;
+      for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), {items[k], {}});
+      return;
+    }
+    if (op.is("builtin.slice")) return set(op.result(), {slot(op.operand(0)).list[static_cast<size_t>(op.attr("index").as_int())], {}});
+    if (op.is("pd_op.if")) return branch(op);
+    if (op.is("pd_op.while")) return loop(op);
+    if (op.def().dialect == "cf") return list_operation(op);
+    if (op.has(pir::kTerminator)) return;
+    check(op.info() != nullptr, ErrorKind::kNotImplemented, "[{}] can't be run operator by operator", op.name());
+    call(op);
+  }
+
+  std::vector<OutSlot> yields(const pir::Block& b) {
+    std::vector<OutSlot> out;
+    if (Operation* y = b.terminator())
+      for (Value v : y->operands()) out.push_back(v ? slot(v) : OutSlot());
+    return out;
+  }
+
+  void branch(Operation& op) {
+    pir::Region& r = op.region(truth(op.operand(0)) ? 0 : 1);
+    if (r.empty()) return;
+    block(r.front());
+    std::vector<OutSlot> values = yields(r.front());
+    for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), values[k]);
+  }
+
+  void loop(Operation& op) {
+    pir::Block& body = op.region(0).front();
+    std::vector<OutSlot> values(1);
+    for (size_t k = 1; k < op.num_operands(); ++k) values.push_back(slot(op.operand(k)));
+    bool go = truth(op.operand(0));
+    while (go) {
+      for (size_t k = 0; k < body.num_args(); ++k) set(body.arg(k), values[k + 1]);
+      block(body);
+      values = yields(body);
+      dispatch::check_value_readable(values[0].tensor, "while");
+      go = Scalar(values[0].tensor).to_bool();
+    }
+    for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), values[k + 1]);
+  }
+
+  size_t index(Value v, size_t size) {
+    int64_t k = Scalar(tensor(v)).to_int();
+    if (k < 0) k += static_cast<int64_t>(size);
+    check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k, size);
+    return static_cast<size_t>(k);
+  }
+
+  void list_operation(Operation& op) {
+    if (op.is("cf.array_write")) {
+      OutSlot s{{}, slot(op.operand(0)).list};
+      int64_t k = Scalar(tensor(op.operand(1))).to_int();
+      if (k == static_cast<int64_t>(s.list.size()))
+        s.list.push_back(tensor(op.operand(2)));
+      else
+        s.list[index(op.operand(1), s.list.size())] = tensor(op.operand(2));
+      return set(op.result(), std::move(s));
+    }
+    if (op.is("cf.array_read")) {
+      Tensors& l = slot(op.operand(0)).list;
+      return set(op.result(), {l[index(op.operand(1), l.size())], {}});
+    }
+    if (op.is("cf.array_length"))
+      return set(op.result(), {ops::full({}, Scalar(static_cast<int64_t>(slot(op.operand(0)).list.size())), DType::kInt64), {}});
+    if (op.is("cf.array_pop")) {
+      OutSlot s{{}, slot(op.operand(0)).list};
+      s.list.erase(s.list.begin() + static_cast<std::ptrdiff_t>(index(op.operand(1), s.list.size())));
+      return set(op.result(), std::move(s));
+    }
+    if (op.is("cf.array_stack")) return set(op.result(), {ops::stack(slot(op.operand(0)).list, op.attr("axis").as_int()), {}});
+    if (op.is("cf.array_concat")) return set(op.result(), {ops::concat(slot(op.operand(0)).list, Scalar(op.attr("axis").as_int())), {}});
+    if (op.is("cf.assert")) {
+      Tensor t = tensor(op.operand(0));
+      for (int64_t k = 0, n = t.numel(); k < n; ++k)
+        if (read_element(t, k) == 0.0) throw executor::AssertionFailed(ErrorKind::kRuntime, op.attr("message").as_string());
+      return;
+    }
+    if (op.is("cf.print")) return;  // said already, when the program ran
+    if (op.has(pir::kTerminator)) return;
+    fail(ErrorKind::kNotImplemented, "[{}] can't be run operator by operator", op.name());
+  }
+
+  void call(Operation& op) {
+    const OpInfo& info = *op.info();
+    pir::BoundArgs bound(op, [this](Value v) { return slot(v); });
+    std::vector<Arg> args(bound.args().begin(), bound.args().end());
+    OpCall c(info, args);
+    for (Arg& a : c.args) {
+      if (a.tag() == Arg::Tag::kInts && a.ints().resolved() && !is_static(view(a.ints().values()))) {
+        Shape values;
+        for (Dim d : a.ints().values()) values.push_back(value(d));
+        a = Arg(c.kept_ints.emplace_front(values));
+      }
+      if (a.tag() == Arg::Tag::kScalar && a.scalar().kind() == Scalar::Kind::kDim) a = Arg(c.kept_scalars.emplace_front(value(a.scalar().dim())));
+    }
+    if (info.has(kInplaceOnly)) copy_targets(c);
+    if (info.has(kRandom) && keys_) {
+      c.key = keys_->next();
+      c.key_drawn = true;
+    }
+    dispatch::GradMode mode(dispatch::state().grad_enabled && records(op));
+    dispatch::call(c);
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      Value v = op.result(i);
+      if (v.type()) set(v, std::move(c.out_slot(i)));
+    }
+  }
+
+  // What ran under no_grad does so again.
+  static bool records(const Operation& op) {
+    for (size_t i = 0; i < op.num_results(); ++i) {
+      Value v = op.result(i);
+      if (!v.type()) continue;
+      pir::Attribute a = v.attr("stop_gradient");
+      if (!a || a.kind() != pir::AttrKind::kBool || !a.as_bool()) return true;
+    }
+    return false;
+  }
+
+  void copy_targets(OpCall& c) {
+    dispatch::GradMode off(false);
+    for (const OutInfo& o : c.op.outs) {
+      if (o.inplace_of < 0) continue;
+      Arg& a = c.args[static_cast<size_t>(o.inplace_of)];
+      if (a.tag() == Arg::Tag::kTensor) {
+        a = Arg(c.kept_tensors.emplace_front(ops::assign(a.tensor())));
+      } else if (a.tag() == Arg::Tag::kTensors) {
+        Tensors copies;
+        for (const Tensor& t : a.tensors()) copies.push_back(t.defined() ? ops::assign(t) : t);
+        a = Arg(c.kept_lists.emplace_front(std::move(copies)));
+      }
+    }
+  }
+
+  const pir::Program& program_;
+  std::span<const Tensor> inputs_, parameters_;
+  Generator* keys_;
+  size_t next_input_ = 0, next_parameter_ = 0;
+  std::unordered_map<Value, OutSlot> env_;
+  std::unordered_map<int64_t, Dim> symbols_;
+  std::vector<Tensor> outputs_, writes_;
+};
+
+}  // namespace
+
+std::vector<Tensor> interpret(const pir::Program& program, std::span<const Tensor> inputs, std::span<const Tensor> parameters,
+                              Generator* keys) {
+  return Interpretation(program, inputs, parameters, keys).run();
+}
+
+}  // namespace paddle::compile

@@ -1,0 +1,84 @@
+#include "compile/pipeline.h"
+
+#include <cstdio>
+
+#include "base/flags.h"
+#include "cinn/group/fuse.h"
+#include "compile/decompose.h"
+#include "passes/passes.h"
+#include "pir/rewrite/pass.h"
+
+namespace paddle::compile {
+namespace {
+
+// A copy is an alias in SSA; that gradients stop here was for differentiate.
+size_t drop_copies(pir::Operation& root) {
+  size_t n = 0;
+  root.walk_post([&](pir::Operation& op) {
+    if (!op.is("pd_op.assign") || !op.block() || op.operand(0).type() != op.result().type()) return;
+    op.result().replace_all_uses_with(op.operand(0));
+    op.erase();
+    ++n;
+  });
+  return n;
+}
+
+bool wants_decomposition() { return flags::get_bool("prim_all") || flags::get_bool("prim_forward"); }
+
+// A group that can't be compiled goes back to its operations, which run by kernels.
+size_t keep_compilable(pir::Operation& root) {
+  size_t failed = 0;
+  std::vector<pir::Operation*> groups;
+  root.walk([&](pir::Operation& op) {
+    if (op.is("cinn_op.group")) groups.push_back(&op);
+  });
+  for (pir::Operation* g : groups) {
+    try {
+      cinn::compile_region(*g);
+    } catch (const Error& e) {
+      if (flags::get_bool("cinn_print")) std::fprintf(stderr, "a group runs by kernels: %s\n", e.what());
+      cinn::dissolve_group(*g);
+      ++failed;
+    }
+  }
+  return failed;
+}
+
+}  // namespace
+
+void optimise(pir::Program& program, const PipelineOptions& options) {
+  bool fuse = options.cinn && flags::get_bool("use_cinn");
+  pir::PassManager steps(pir::PassManager::Options::from_flags());
+  steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
+  steps.add("canonicalise");
+  steps.add("dead_code");
+  steps.add("common_subexpression");
+  if (wants_decomposition() || fuse)
+    steps.add("decompose", [&](pir::Operation&, pir::PassContext& context) {
+      return decompose(context.program(), wants_decomposition() ? DecomposeWhat::kAll : DecomposeWhat::kToFuse) > 0;
+    });
+  steps.add("constant_folding", options.inference ? pir::PassOptions{{"parameters", "true"}} : pir::PassOptions{});
+  steps.add("canonicalise");
+  steps.add("common_subexpression");
+  steps.add("dead_code");
+  if (fuse) {
+    steps.add("fuse", [](pir::Operation& root, pir::PassContext& context) {
+      size_t n = cinn::fuse_groups(root);
+      context.count("groups", static_cast<int64_t>(n));
+      return n > 0;
+    });
+    steps.add("compile_groups", [](pir::Operation& root, pir::PassContext& context) {
+      size_t failed = keep_compilable(root);
+      context.count("by kernels", static_cast<int64_t>(failed));
+      return failed > 0;
+    });
+  }
+  steps.run(program);
+}
+
+std::shared_ptr<executor::Executable> prepare(pir::Program program, const PipelineOptions& options) {
+  optimise(program, options);
+  return std::make_shared<executor::Executable>(std::move(program));
+}
+
+}  // namespace paddle::compile

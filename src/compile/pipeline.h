@@ -1,0 +1,18 @@
+// pipeline: what happens to a whole program on its way to the executor, in order.
+#pragma once
+#include "executor/executable.h"
+
+namespace paddle::compile {
+
+struct PipelineOptions {
+  bool cinn = true;       // fuse and compile, where FLAGS_use_cinn says so too
+  bool inference = false; // parameters are constants: fold
+};
+
+// Runs every step of pipeline.cc on the program and prepares it for running.
+std::shared_ptr<executor::Executable> prepare(pir::Program program, const PipelineOptions& options);
+
+// The steps before fusion, for looking at the program.
+void optimise(pir::Program& program, const PipelineOptions& options);
+
+}  // namespace paddle::compile

@@ -1,0 +1,325 @@
+#include "compile/runner.h"
+
+#include "api/ops.h"
+#include "autograd/engine.h"
+#include "autograd/node.h"
+#include "compile/interpret.h"
+#include "compile/training.h"
+#include "dispatch/eager.h"
+#include "dispatch/state.h"
+
+namespace paddle::compile {
+namespace {
+
+Tensor handle_of(const Tensor& t) {
+  Tensor alias(TensorImpl::make());
+  alias.become(t);
+  alias->grad_fn = nullptr;
+  alias->bits &= static_cast<uint8_t>(~kNeedsGrad);
+  return alias;
+}
+
+struct Saved {
+  Tensor tensor;
+  uint32_t version = 0;
+};
+
+// One call of a program with gradients.
+class ProgramNode final : public autograd::Node {
+ public:
+  std::shared_ptr<Runner> runner;
+  std::shared_ptr<TrainingProgram> training;  // null: the eager route
+  std::vector<Saved> kept;
+  std::vector<size_t> edge_of_source;         // per source (inputs, then parameters): its edge, or none
+  Tensors inputs, parameters;                 // with their histories
+  std::vector<Ref<RefCounted>> histories;
+  RandomKey key;                              // the generator before the call
+  std::vector<uint8_t> needs;
+  size_t num_user_outputs = 0;
+  bool released = false;
+
+  std::string name() const override { return runner->captured().name + "_grad"; }
+
+  void release_saved() override {
+    released = true;
+    kept.clear();
+    inputs.clear();
+    parameters.clear();
+  }
+
+  Tensors apply(Tensors&& out_grads, bool create_graph) override {
+    check(!released, ErrorKind::kRuntime,
+          "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True to the "
+          "first backward to go through it again",
+          runner->captured().name);
+    if (create_graph || !training) return by_eager_route(out_grads, create_graph);
+    for (const Saved& s : kept)
+      check(!s.tensor.is_dense() || s.tensor->storage->version() == s.version, ErrorKind::kRuntime,
+            "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at version {}, expected {}",
+            runner->captured().name, to_string(view(s.tensor.shape())), s.tensor->storage->version(), s.version);
+    Tensors args;
+    for (const Saved& s : kept) args.push_back(s.tensor);
+    for (size_t i : training->grad_inputs()) {
+      Tensor g = out_grads[i];
+      if (!g.defined()) {
+        dispatch::GradMode off(false);
+        g = ops::full(output_metas[i].shape, Scalar(0.0), output_metas[i].dtype);
+      }
+      args.push_back(std::move(g));
+    }
+    std::vector<Tensor> results = training->backward().run(args);
+    Tensors grads(edges.size());
+    const auto& sources = training->grad_results();
+    for (size_t k = 0; k < sources.size(); ++k) grads[edge_of_source[sources[k]]] = results[k];
+    return grads;
+  }
+
+ private:
+  // The operations once more, recorded by the tape; then its gradient.
+  Tensors by_eager_route(const Tensors& out_grads, bool create_graph) {
+    Generator replay;
+    replay.set_state(key);
+    Tensors ins = inputs, params = parameters, wanted;
+    std::vector<size_t> edge;
+    size_t h = 0;
+    auto restore = [&](Tensor& t, size_t source) {
+      bool need = needs[source];
+      Tensor alias = handle_of(t);
+      if (need) {
+        Ref<RefCounted> history = histories[h++];
+        if (create_graph) {
+          // The handle as it was at the call: its history goes on behind this node.
+          alias = t;
+          (void)history;
+        } else {
+          alias.set_stop_gradient(false);
+        }
+        wanted.push_back(alias);
+        edge.push_back(edge_of_source[source]);
+      }
+      t = alias;
+    };
+    for (size_t i = 0; i < ins.size(); ++i) restore(ins[i], i);
+    for (size_t i = 0; i < params.size(); ++i) restore(params[i], ins.size() + i);
+    std::vector<Tensor> outs;
+    {
+      dispatch::GradMode on(true);
+      outs = interpret(runner->captured().program, ins, params, &replay);
+    }
+    Tensors roots, seeds;
+    for (size_t i = 0; i < num_user_outputs; ++i)
+      if (out_grads[i].defined() && !outs[i].stop_gradient()) roots.push_back(outs[i]), seeds.push_back(out_grads[i]);
+    Tensors grads(edges.size());
+    if (roots.empty()) return grads;
+    Tensors found = autograd::grad(roots, wanted, seeds, create_graph, create_graph, true, {});
+    for (size_t k = 0; k < found.size(); ++k) grads[edge[k]] = found[k];
+    return grads;
+  }
+};
+
+}  // namespace
+
+Runner::Runner(dispatch::CapturedProgram captured, PipelineOptions options)
+    : captured_(std::move(captured)), options_(options) {
+  for (pir::Operation& op : captured_.program.block()) {
+    if (op.is("builtin.parameter")) {
+      parameter_names_.push_back(op.attr("parameter_name").as_string());
+      parameters_.push_back(captured_.program.parameter(parameter_names_.back()));
+    }
+    if (op.is("builtin.shadow_output")) result_names_.push_back(op.attr("output_name").as_string());
+  }
+  size_t at = result_names_.size();
+  for (pir::Operation& op : captured_.program.block()) {
+    if (!op.is("builtin.set_parameter")) continue;
+    const std::string& name = op.attr("parameter_name").as_string();
+    auto it = std::find(parameter_names_.begin(), parameter_names_.end(), name);
+    PD_INVARIANT(it != parameter_names_.end());
+    parameter_writes_.push_back({at++, static_cast<size_t>(it - parameter_names_.begin())});
+  }
+  grad_leaf_.assign(parameters_.size(), -1);
+  for (size_t g = 0; g < captured_.grad_reads.size(); ++g)
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (parameter_names_[i] == captured_.grad_reads[g].parameter) grad_leaf_[i] = static_cast<int>(g);
+}
+
+Runner::~Runner() = default;
+
+bool Runner::accepts(std::span<const Shape> shapes) const {
+  std::map<int64_t, int64_t> values;
+  if (shapes.size() != captured_.inputs.size()) return false;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Shape& expected = captured_.inputs[i].shape;
+    if (expected.size() != shapes[i].size()) return false;
+    for (size_t k = 0; k < expected.size(); ++k) {
+      int64_t size = shapes[i][k].value();
+      if (expected[k].is_const()) {
+        if (expected[k].value() != size) return false;
+        continue;
+      }
+      if (size < 2 && has_hint(expected[k])) return false;  // 0 and 1 are constants
+      values[node_of(expected[k]).value] = size;
+    }
+  }
+  bool known = true;
+  auto value = [&](int64_t id) -> int64_t {
+    auto it = values.find(id);
+    if (it == values.end()) known = false;
+    return it == values.end() ? 2 : it->second;
+  };
+  for (const DimGuard& g : captured_.guards) {
+    known = true;
+    int64_t a = evaluate(g.a, value), b = evaluate(g.b, value);
+    if (!known) continue;  // about a size that only running tells
+    bool ok = g.rel == DimRel::kEq ? a == b : g.rel == DimRel::kNe ? a != b : g.rel == DimRel::kLt ? a < b : a <= b;
+    if (!ok) return false;
+  }
+  return true;
+}
+
+std::vector<Tensor> Runner::parameters_now() const {
+  std::vector<Tensor> out(parameters_);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (grad_leaf_[i] < 0) continue;
+    const Tensor& leaf = captured_.grad_reads[static_cast<size_t>(grad_leaf_[i])].leaf;
+    if (autograd::Meta* m = autograd::find_meta(leaf); m && m->grad.defined()) out[i] = m->grad;
+  }
+  return out;
+}
+
+void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const {
+  auto put = [](const Tensor& target, const Tensor& value) {
+    if (target->storage == value->storage && target->offset == value->offset) return;  // written in place
+    if (target.shape() == value.shape() && target.dtype() == value.dtype())
+      dispatch::copy_into(target, value);
+    else
+      Tensor(target).become(value);
+  };
+  auto result = [&](const std::string& name) -> const Tensor& {
+    auto it = std::find(result_names_.begin(), result_names_.end(), name);
+    return results[static_cast<size_t>(it - result_names_.begin())];
+  };
+  for (const ParameterWrite& w : parameter_writes_) put(parameters_[w.parameter], results[w.result]);
+  for (const auto& w : captured_.input_writes) put(inputs[w.input], result(w.output));
+  for (const auto& w : captured_.grad_writes)
+    autograd::meta_of(w.leaf).grad = w.output.empty() ? Tensor() : handle_of(result(w.output));
+}
+
+Tensors Runner::run_plain(std::span<const Tensor> inputs) {
+  std::shared_ptr<executor::Executable> program;
+  {
+    std::lock_guard lock(mutex_);
+    if (!plain_) {
+      dispatch::StackScope scope;
+      plain_ = prepare(captured_.program.clone(), options_);
+    }
+    program = plain_;
+  }
+  bool own = !captured_.grad_reads.empty();
+  std::vector<Tensor> results = own ? program->run(inputs, parameters_now()) : program->run(inputs);
+  if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty()) write_back(results, inputs);
+  Tensors outs;
+  outs.reserve(captured_.num_outputs);
+  for (size_t i = 0; i < captured_.num_outputs; ++i) {
+    // A handle of its own: the program may return what it was given.
+    bool fresh = results[i].impl()->use_count() == 1;
+    outs.push_back(fresh ? std::move(results[i]) : handle_of(results[i]));
+    outs.back().set_stop_gradient(true);
+  }
+  return outs;
+}
+
+Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs) {
+  std::shared_ptr<TrainingProgram> training;
+  {
+    std::lock_guard lock(mutex_);
+    auto it = training_.find(needs);
+    if (it == training_.end()) {
+      try {
+        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs, captured_.output_stop_gradient, options_);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::kNotImplemented) throw;
+      }
+      training_[needs] = training;
+    } else {
+      training = it->second;
+    }
+  }
+  Tensors parameters = parameters_now();
+  Ref<ProgramNode> node = make_ref<ProgramNode>();
+  node->runner = shared_from_this();
+  node->training = training;
+  node->needs = needs;
+  node->num_user_outputs = captured_.num_outputs;
+  node->key = generator().state();
+  node->inputs.assign(inputs.begin(), inputs.end());
+  node->parameters = parameters;
+  node->edge_of_source.assign(needs.size(), SIZE_MAX);
+  for (size_t i = 0; i < needs.size(); ++i) {
+    if (!needs[i]) continue;
+    const Tensor& t = i < inputs.size() ? inputs[i] : parameters[i - inputs.size()];
+    node->edge_of_source[i] = node->edges.size();
+    node->edges.push_back(autograd::edge_of(t));
+    node->histories.push_back(t->grad_fn);
+  }
+  std::vector<Tensor> results;
+  if (training) {
+    results = training->forward().run(inputs, parameters);
+    // What is kept comes last.
+    size_t first = results.size() - training->num_kept();
+    for (size_t k = first; k < results.size(); ++k) {
+      Tensor t = results[k];
+      // Handles of tensors from outside may be given another meaning; what they mean now is what is kept.
+      if (t.impl()->use_count() > 2) t = handle_of(t);
+      node->kept.push_back({t, t.is_dense() ? t->storage->version() : 0});
+    }
+    results.resize(first);
+  } else {
+    std::lock_guard lock(mutex_);
+    if (!plain_) {
+      dispatch::StackScope scope;
+      plain_ = prepare(captured_.program.clone(), options_);
+    }
+    results = plain_->run(inputs, parameters);
+  }
+  write_back(results, inputs);
+  Tensors outs;
+  node->num_outputs = static_cast<uint32_t>(captured_.num_outputs);
+  for (size_t i = 0; i < captured_.num_outputs; ++i) {
+    Tensor t = handle_of(results[i]);
+    node->output_metas.push_back({t.dtype(), t.shape()});
+    if (!captured_.output_stop_gradient[i] && is_inexact(t.dtype())) autograd::set_history(t, node, static_cast<uint32_t>(i));
+    outs.push_back(std::move(t));
+  }
+  return outs;
+}
+
+Tensors Runner::run(std::span<const Tensor> inputs) {
+  check(inputs.size() == captured_.inputs.size(), ErrorKind::kValue, "[{}] the program expects {} inputs, got {}", captured_.name,
+        captured_.inputs.size(), inputs.size());
+  if (dispatch::tracing()) {
+    std::vector<Tensor> outs = interpret(captured_.program, inputs, parameters_now());
+    outs.resize(captured_.num_outputs);
+    return outs;
+  }
+  if (dispatch::state().grad_enabled) {
+    std::vector<uint8_t> needs(inputs.size() + parameters_.size());
+    bool any = false, flows = false;
+    for (bool stop : captured_.output_stop_gradient) flows |= !stop;
+    for (size_t i = 0; i < needs.size() && flows; ++i) {
+      const Tensor& t = i < inputs.size() ? inputs[i] : parameters_[i - inputs.size()];
+      needs[i] = !t.stop_gradient() && is_inexact(t.dtype());
+      any |= needs[i];
+    }
+    if (any) return run_recorded(inputs, needs);
+  }
+  return run_plain(inputs);
+}
+
+std::string Runner::compiled_text() {
+  pir::Program p = captured_.program.clone();
+  dispatch::StackScope scope;
+  optimise(p, options_);
+  return p.str();
+}
+
+}  // namespace paddle::compile

@@ -1,0 +1,52 @@
+// Runner: a captured program, compiled, called like a function. With gradients on, one call is one node of the eager graph.
+#pragma once
+#include <map>
+#include <mutex>
+
+#include "compile/pipeline.h"
+#include "dispatch/trace.h"
+
+namespace paddle::compile {
+
+class TrainingProgram;
+
+class Runner : public std::enable_shared_from_this<Runner> {
+ public:
+  Runner(dispatch::CapturedProgram captured, PipelineOptions options);
+  ~Runner();
+
+  // One tensor for each input of the program; the outputs. Writes to captured tensors and arguments have happened afterwards.
+  Tensors run(std::span<const Tensor> inputs);
+  // Do the sizes fit: the constants in the inputs' shapes, and the guards that the capture recorded.
+  bool accepts(std::span<const Shape> shapes) const;
+
+  const dispatch::CapturedProgram& captured() const { return captured_; }
+  const std::vector<std::string>& parameter_names() const { return parameter_names_; }
+  const Tensors& parameters() const { return parameters_; }
+  // Before the first run: false runs operator by operator.
+  void set_cinn(bool on) { options_.cinn = on; }
+  std::string compiled_text();  // of the forward program without gradients, after every pass
+
+ private:
+  friend class TrainingProgram;
+  std::vector<Tensor> parameters_now() const;
+  void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
+  Tensors run_plain(std::span<const Tensor> inputs);
+  Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs);
+
+  dispatch::CapturedProgram captured_;
+  PipelineOptions options_;
+  std::vector<std::string> parameter_names_;
+  Tensors parameters_;
+  std::vector<int> grad_leaf_;   // per parameter: index into captured_.grad_reads, or -1
+  std::vector<std::string> result_names_;  // shadow_outputs, then parameters written
+  struct ParameterWrite {
+    size_t result, parameter;
+  };
+  std::vector<ParameterWrite> parameter_writes_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<executor::Executable> plain_;
+  std::map<std::vector<uint8_t>, std::shared_ptr<TrainingProgram>> training_;  // by which inputs and parameters need a gradient
+};
+
+}  // namespace paddle::compile

@@ -1,0 +1,39 @@
+// TrainingProgram: a program cut in two. The forward part returns, besides its results, what the backward part needs; the backward
+// part is compiled at the first backward.
+#pragma once
+#include <mutex>
+
+#include "compile/pipeline.h"
+#include "dispatch/trace.h"
+
+namespace paddle::compile {
+
+class TrainingProgram {
+ public:
+  // needs: per pd_op.data, then per builtin.parameter, whether a gradient is wanted. `outputs`: how many shadow_outputs are results
+  // that a gradient may come to; `stop` says which of them take none.
+  // NotImplementedError where the program holds an operation whose gradient can't be put into a program.
+  TrainingProgram(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs, const std::vector<bool>& stop,
+                  const PipelineOptions& options);
+
+  const executor::Executable& forward() const { return *forward_; }
+  size_t num_kept() const { return kept_.size(); }  // the forward's last shadow_outputs, "keep_<k>"
+  const executor::Executable& backward();
+
+  // Which output's gradient each of the backward's last inputs is; and which of `needs` each of its results belongs to.
+  const std::vector<size_t>& grad_inputs() const { return grad_inputs_; }
+  const std::vector<size_t>& grad_results() const { return grad_results_; }
+
+ private:
+  void cut(pir::Program joint, pir::Operation* last_forward);
+  std::vector<pir::Value> choose_kept(const pir::Program& joint, std::vector<pir::Operation*>& backward_ops);
+
+  PipelineOptions options_;
+  std::shared_ptr<executor::Executable> forward_, backward_;
+  pir::Program backward_program_;
+  std::mutex mutex_;
+  std::vector<pir::Value> kept_;
+  std::vector<size_t> grad_inputs_, grad_results_;
+};
+
+}  // namespace paddle::compile
