@@ -14,7 +14,9 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -92,6 +94,12 @@ class Jit {
               features.lookup("avx512bw");
     avx512_bf16_ = avx512_ && features.lookup("avx512bf16");
     vector_bytes_ = avx512_ ? 64 : features.lookup("avx2") ? 32 : 16;
+    // Narrower vectors than the CPU has, so that tests reach the code for older ones.
+    if (const char* bytes = std::getenv("PADDLE_CODEGEN_VECTOR_BYTES")) {
+      const int wish = std::atoi(bytes);
+      if (wish == 16 || wish == 32) vector_bytes_ = std::min(vector_bytes_, wish), avx512_ = avx512_bf16_ = false;
+      target_ += " " + std::to_string(vector_bytes_);
+    }
     jit_ = value_or_throw(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create());
     llvm::orc::SymbolMap symbols;
     for (const LibraryFn& f : library_functions())

@@ -81,12 +81,17 @@ V VectorMath::nearest(V x, double factor) {
 // a / b in the type's normal range, b not 0: one Newton step from the hardware's estimate, and one on the quotient,
 // which takes in a_rest, what a lacks of the exact numerator.
 V VectorMath::quotient(V a, V b, V a_rest) {
-  if (!has_scalef_ || !is_f32(a) || a->getType()->getPrimitiveSizeInBits() != 512) return b_.CreateFDiv(a, b);
-  V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
-  V r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {},
+  const bool estimate = has_scalef_ && is_f32(a) && a->getType()->getPrimitiveSizeInBits() == 512;
+  if (!estimate && !a_rest) return b_.CreateFDiv(a, b);
+  V minus_b = b_.CreateFNeg(b), r;
+  if (estimate) {
+    V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
+    r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {},
                            {b, llvm::Constant::getNullValue(b->getType()), all});
-  V minus_b = b_.CreateFNeg(b);
-  r = fma(fma(minus_b, r, number(a, 1)), r, r);
+    r = fma(fma(minus_b, r, number(a, 1)), r, r);
+  } else {
+    r = b_.CreateFDiv(number(a, 1), b);
+  }
   V q = b_.CreateFMul(a, r);
   V error = fma(minus_b, q, a);
   return fma(a_rest ? b_.CreateFAdd(error, a_rest) : error, r, q);
