@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -74,14 +75,12 @@ struct ThreadPools {
   static constexpr size_t kKeep = 64;
   std::array<std::vector<void*>, kSmallClasses> free;
   int64_t unreported = 0;
-  bool closed = false;
 
   void report(Cache& c) {
     if (unreported) c.count_use(unreported);
     unreported = 0;
   }
   ~ThreadPools() {
-    closed = true;
     Cache& c = cache(Place::cpu());
     report(c);
     std::lock_guard lock(c.mutex);
@@ -89,9 +88,28 @@ struct ThreadPools {
       c.small[i].insert(c.small[i].end(), free[i].begin(), free[i].end());
   }
 };
-ThreadPools& pools() {
-  static thread_local ThreadPools p;
-  return p;
+
+// In thread-local storage there is a pointer only: of its initial-exec kind, which costs no call, a process has some 1.5 KB in all.
+thread_local constinit ThreadPools* thread_pools __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local constinit bool thread_ends __attribute__((tls_model("initial-exec"))) = false;
+
+struct AtThreadEnd {
+  ~AtThreadEnd() {
+    thread_ends = true;
+    delete std::exchange(thread_pools, nullptr);
+  }
+};
+ThreadPools* make_pools() {
+  if (thread_ends) return nullptr;
+  static thread_local AtThreadEnd guard;
+  static_cast<void>(&guard);
+  return thread_pools = new ThreadPools;
+}
+// Null when the thread is ending.
+ThreadPools* pools() {
+  if (thread_pools) [[likely]]
+    return thread_pools;
+  return make_pools();
 }
 
 void* from_device(Cache& c, Place place, size_t rounded) {
@@ -129,31 +147,51 @@ void* refill_small(Cache& c, ThreadPools& t, size_t cls, size_t rounded) {
   return chunk;
 }
 
+// Past the thread's own pools.
+void* allocate_shared(Cache& c, size_t cls, size_t rounded) {
+  c.count_use(static_cast<int64_t>(rounded));
+  {
+    std::lock_guard lock(c.mutex);
+    auto& shared = c.small[cls];
+    if (!shared.empty()) {
+      void* p = shared.back();
+      shared.pop_back();
+      return p;
+    }
+  }
+  return from_device(c, Place::cpu(), rounded);
+}
+
 void* allocate_small(size_t rounded) {
-  ThreadPools& t = pools();
+  ThreadPools* t = pools();
   size_t cls = small_class(rounded);
-  t.unreported += static_cast<int64_t>(rounded);
-  if (t.unreported > (1 << 20)) [[unlikely]]
-    t.report(cache(Place::cpu()));
-  auto& list = t.free[cls];
+  if (!t) [[unlikely]]
+    return allocate_shared(cache(Place::cpu()), cls, rounded);
+  t->unreported += static_cast<int64_t>(rounded);
+  if (t->unreported > (1 << 20)) [[unlikely]]
+    t->report(cache(Place::cpu()));
+  auto& list = t->free[cls];
   if (!list.empty()) [[likely]] {
     void* p = list.back();
     list.pop_back();
     return p;
   }
-  return refill_small(cache(Place::cpu()), t, cls, rounded);
+  return refill_small(cache(Place::cpu()), *t, cls, rounded);
 }
 
 void deallocate_small(void* p, size_t rounded) noexcept {
-  ThreadPools& t = pools();
+  ThreadPools* t = pools();
   size_t cls = small_class(rounded);
-  t.unreported -= static_cast<int64_t>(rounded);
-  auto& list = t.free[cls];
-  if (!t.closed && list.size() < ThreadPools::kKeep) [[likely]] {
-    list.push_back(p);
-    return;
+  if (t) [[likely]] {
+    t->unreported -= static_cast<int64_t>(rounded);
+    auto& list = t->free[cls];
+    if (list.size() < ThreadPools::kKeep) [[likely]] {
+      list.push_back(p);
+      return;
+    }
   }
   Cache& c = cache(Place::cpu());
+  if (!t) c.count_use(-static_cast<int64_t>(rounded));
   std::lock_guard lock(c.mutex);
   c.small[cls].push_back(p);
 }
@@ -193,14 +231,16 @@ void deallocate(Place place, void* ptr, size_t bytes) noexcept {
 
 AllocatorStats stats(Place place) {
   Cache& c = cache(place);
-  if (place.is_cpu()) pools().report(c);
+  if (place.is_cpu())
+    if (ThreadPools* t = pools()) t->report(c);
   auto positive = [](int64_t v) { return static_cast<uint64_t>(std::max<int64_t>(v, 0)); };
   return {positive(c.in_use), positive(c.reserved), positive(c.peak_in_use), positive(c.peak_reserved), c.device_calls};
 }
 
 void reset_peak(Place place) {
   Cache& c = cache(place);
-  if (place.is_cpu()) pools().report(c);
+  if (place.is_cpu())
+    if (ThreadPools* t = pools()) t->report(c);
   c.peak_in_use.store(c.in_use.load());
   c.peak_reserved.store(c.reserved.load());
 }
