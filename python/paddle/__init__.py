@@ -27,6 +27,7 @@ from .framework.random import (
     set_cuda_rng_state,
     set_rng_state,
 )
+from .framework.size import Size
 from .version import commit as __git_commit__
 from .version import full_version as __version__
 

@@ -4,6 +4,9 @@
 #include "dispatch/state.h"
 
 namespace paddle::autograd {
+
+thread_local constinit SavedTensorHooks* saved_tensor_hooks = nullptr;
+
 namespace {
 struct NodeTag {};
 using NodePool = Pool<NodeTag, sizeof(OpNode)>;
@@ -32,7 +35,17 @@ OpNode::Saved OpNode::save(const Tensor& t, SaveKind kind) const {
   s.grad_fn = t->grad_fn;
   s.grad_index = t->grad_index;
   s.version = t->storage ? t->storage->version() : 0;
+  if (saved_tensor_hooks) [[unlikely]]
+    pack(s);
   return s;
+}
+
+// The tensor itself goes: only its size stays, for whoever asks without reading.
+void OpNode::pack(Saved& s) {
+  dispatch::GradMode off(false);
+  s.hooks = Ref<SavedTensorHooks>(saved_tensor_hooks);
+  s.packed = s.hooks->pack(s.tensor);
+  s.tensor = Tensor::meta(s.tensor.shape(), s.tensor.dtype(), s.tensor.place());
 }
 
 Arg OpNode::keep(const Arg& a, SaveKind) {
@@ -114,6 +127,8 @@ void OpNode::save_outputs(OpCall& c) {
         alias->bits &= static_cast<uint8_t>(~kNeedsGrad);
         s.tensor = std::move(alias);
         s.version = t->storage ? t->storage->version() : 0;
+        if (saved_tensor_hooks) [[unlikely]]
+          pack(s);
       } else if (kind == SaveKind::kMeta) {
         s.tensor = Tensor::meta(t.shape(), t.dtype(), t.place());
       }
@@ -140,6 +155,16 @@ void OpNode::save_outputs(OpCall& c) {
 
 Tensor OpNode::unpack(const Saved& s, uint32_t out_index, bool create_graph) const {
   if (s.kind != SaveKind::kValue || !s.tensor.defined()) return s.tensor;
+  if (s.hooks) [[unlikely]] {
+    Saved plain = s;
+    plain.hooks = {};
+    {
+      dispatch::GradMode off(false);
+      plain.tensor = s.hooks->unpack(*s.packed);
+    }
+    plain.version = plain.tensor->storage ? plain.tensor->storage->version() : 0;
+    return unpack(plain, out_index, create_graph);
+  }
   if (s.tensor->storage && s.tensor->storage->version() != s.version) {
     // Not an error yet: this gradient may not need it. An operator that reads it raises (dispatch).
     Tensor gone = Tensor::meta(s.tensor.shape(), s.tensor.dtype(), s.tensor.place());

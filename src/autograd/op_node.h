@@ -6,6 +6,16 @@
 
 namespace paddle::autograd {
 
+// What is kept instead of saved tensors while it is in force: a tensor goes through pack when it is saved, what pack gave through unpack
+// when backward needs it.
+struct SavedTensorHooks : RefCounted {
+  virtual Ref<RefCounted> pack(const Tensor& t) = 0;
+  virtual Tensor unpack(RefCounted& packed) = 0;
+};
+// Null: tensors are kept as they are. Not owned.
+extern thread_local constinit SavedTensorHooks* saved_tensor_hooks
+    __attribute__((visibility("default"), tls_model("initial-exec")));
+
 class OpNode final : public Node {
  public:
   // Before the call runs: captures edges, attributes and saved inputs.
@@ -29,12 +39,15 @@ class OpNode final : public Node {
     uint32_t version = 0;
     uint16_t grad_index = 0;
     SaveKind kind = SaveKind::kNo;
+    Ref<SavedTensorHooks> hooks;  // the tensor is what hooks->unpack(*packed) gives
+    Ref<RefCounted> packed;
     bool own_output = false;  // kept without history (or it would keep this node alive for ever); restored on use
   };
   explicit OpNode(const OpInfo& op) : op_(op) {}
 
   Arg keep(const Arg& a, SaveKind kind);
   Saved save(const Tensor& t, SaveKind kind) const;
+  static void pack(Saved& s);
   Tensor unpack(const Saved& s, uint32_t out_index, bool create_graph) const;
   Arg unpack_arg(const Arg& a, bool create_graph, std::forward_list<Tensors>& lists, std::forward_list<Tensor>& singles) const;
 

@@ -44,8 +44,10 @@ PyObject* connected(PyObject*, PyObject*) {
 }
 PyObject* disconnect(PyObject*, PyObject*) {
   return guard([]() -> PyObject* {
-    ReleaseGil release(true);
-    env().disconnect();
+    {
+      ReleaseGil release(true);
+      env().disconnect();
+    }
     Py_RETURN_NONE;
   });
 }
@@ -98,8 +100,10 @@ PyObject* group_info(PyObject*, PyObject* id) {
 PyObject* drop_group(PyObject*, PyObject* id) {
   return guard([&]() -> PyObject* {
     int n = number(id);
-    ReleaseGil release(true);
-    env().drop(n);
+    {
+      ReleaseGil release(true);
+      env().drop(n);
+    }
     Py_RETURN_NONE;
   });
 }
@@ -135,8 +139,10 @@ PyObject* enter_rank(PyObject*, PyObject* args) {
 }
 PyObject* leave_rank(PyObject*, PyObject*) {
   return guard([]() -> PyObject* {
-    ReleaseGil release(true);
-    thread_rank.reset();
+    {
+      ReleaseGil release(true);
+      thread_rank.reset();
+    }
     Py_RETURN_NONE;
   });
 }
@@ -586,8 +592,7 @@ void leave_wait(void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(
 }  // namespace
 
 void add_distributed(PyObject* module) {
-  Waiting::enter = enter_wait;
-  Waiting::leave = leave_wait;
+  Waiting::install(enter_wait, leave_wait);
   Object dist = own(PyModule_Create(&definition));
   must_zero(PyModule_AddObjectRef(module, "dist", dist.get()));
   must_zero(PyDict_SetItemString(PyImport_GetModuleDict(), "paddle._core.dist", dist.get()));

@@ -2,6 +2,7 @@
 #include "bindings/tensor_methods.h"
 
 #include "api/ops.h"
+#include "autograd/differentiate.h"
 #include "autograd/engine.h"
 #include "base/error.h"
 #include "dispatch/eager.h"
@@ -42,6 +43,7 @@ PyObject* python_number(const Tensor& t, int64_t i) {
 PyObject* item(PyObject* o, PyObject* args) {
   return guard([&] {
     Tensor& t = self_tensor(o);
+    dispatch::check_value_readable(t, "item");
     Py_ssize_t given = PyTuple_GET_SIZE(args);
     if (given == 0) {
       check(numel(t.shape()).hint() == 1, ErrorKind::kValue,
@@ -87,7 +89,9 @@ PyObject* backward(PyObject* o, PyObject* args, PyObject* kwargs) {
     Tensors grads;
     if (grad != Py_None) grads.push_back(expect_tensor(grad, "backward"));
     Tensor t = self_tensor(o);
-    {
+    if (dispatch::Trace* trace = dispatch::Trace::active()) {
+      autograd::traced_backward(*trace, {t}, grads);
+    } else {
       ReleaseGil release(true);
       autograd::backward({t}, grads, retain);
     }
@@ -155,19 +159,23 @@ PyObject* retain_grads(PyObject* o, PyObject*) {
   });
 }
 
+void clear_grad_of(const Tensor& t, bool set_to_zero) {
+  autograd::Meta* m = autograd::find_meta(t);
+  if (!m || !m->grad.defined()) return;
+  if (set_to_zero && m->grad.is_dense()) {
+    dispatch::GradMode off(false);
+    m->grad = ops::full_like(m->grad, Scalar(0.0));
+  } else {
+    m->grad = Tensor();
+  }
+}
+
 PyObject* clear_gradient(PyObject* o, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
     static const char* names[] = {"set_to_zero", nullptr};
     int zero = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p", const_cast<char**>(names), &zero)) throw PythonError();
-    autograd::Meta* m = autograd::find_meta(self_tensor(o));
-    if (!m || !m->grad.defined()) Py_RETURN_NONE;
-    if (zero && m->grad.is_dense()) {
-      dispatch::GradMode off(false);
-      m->grad = ops::full_like(m->grad, Scalar(0.0));
-    } else {
-      m->grad = Tensor();
-    }
+    clear_grad_of(self_tensor(o), zero);
     Py_RETURN_NONE;
   });
 }
@@ -186,6 +194,11 @@ PyObject* gradient(PyObject* o, PyObject*) {
 }
 
 Tensor detached(const Tensor& t) {
+  if (dispatch::Trace* trace = dispatch::Trace::active()) {
+    Tensor same = trace->alias(t);
+    same.set_stop_gradient(true);
+    return same;
+  }
   Tensor alias(TensorImpl::make());
   alias.become(t);
   alias->grad_fn = nullptr;
@@ -250,8 +263,8 @@ PyObject* set_value(PyObject* o, PyObject* value) {
           to_string(v.shape()));
     check(v.dtype() == t.dtype(), ErrorKind::kValue, "[set_value] expected a value of dtype {}, got {}", name_of(t.dtype()),
           name_of(v.dtype()));
-    if (t.is_traced() || v.is_traced())
-      t.become(v);
+    if (dispatch::Trace* trace = dispatch::Trace::active())
+      trace->write(t, v);
     else if (t.is_dist())
       distributed::assign_value(t, v);
     else
@@ -263,11 +276,42 @@ PyObject* copy_(PyObject* o, PyObject* args) {
   return guard([&] {
     PyObject *source, *blocking = Py_True;
     if (!PyArg_ParseTuple(args, "O|O", &source, &blocking)) throw PythonError();
-    dispatch::copy_into(self_tensor(o), to_place(expect_tensor(source, "copy_"), self_tensor(o).place()));
+    if (dispatch::Trace* trace = dispatch::Trace::active())
+      trace->write(self_tensor(o), ops::assign(expect_tensor(source, "copy_")));
+    else
+      dispatch::copy_into(self_tensor(o), to_place(expect_tensor(source, "copy_"), self_tensor(o).place()));
     Py_INCREF(o);
     return o;
   });
 }
+// The handle means the value from here on: elements, shape, dtype and history. Its storage is left to those who share it.
+PyObject* become(PyObject* o, PyObject* value) {
+  return guard([&]() -> PyObject* {
+    self_tensor(o).become(expect_tensor(value, "_become"));
+    Py_INCREF(o);
+    return o;
+  });
+}
+
+// An in-place operator that is a composition: the result's elements go into this tensor's storage, so that views see them; where shape or
+// dtype differ, the handle takes the result over.
+PyObject* write_back(PyObject* o, PyObject* value) {
+  return guard([&]() -> PyObject* {
+    Tensor &t = self_tensor(o), &v = expect_tensor(value, "in-place operator");
+    if (!t.same(v)) {
+      bool leaf = !t.stop_gradient() && autograd::is_leaf(t) && dispatch::state().grad_enabled;
+      check(!leaf, ErrorKind::kValue, "Leaf Var ({}) that doesn't stop gradient can't use inplace strategy.",
+            t->name ? *t->name : "");
+      if (t.dtype() == v.dtype() && t.shape() == v.shape())
+        ops::set_value_with_tensor_(t, v, Ints{}, Ints{}, Ints{}, {}, {}, {});
+      else
+        t.become(v);
+    }
+    Py_INCREF(o);
+    return o;
+  });
+}
+
 PyObject* copy_to_place(PyObject* o, PyObject* args) {
   return guard([&] {
     PyObject *place, *blocking = Py_True;
@@ -277,6 +321,67 @@ PyObject* copy_to_place(PyObject* o, PyObject* args) {
     return wrap(p == t.place() ? ops::assign(t) : to_place(t, p));
   });
 }
+
+// The gradients of parameters, None where there is none: one call for a whole optimiser step.
+PyObject* collect_grads(PyObject*, PyObject* params) {
+  return guard([&] {
+    Object seq = own(PySequence_Fast(params, "expected a list of parameters"));
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(seq.get());
+    Object out = own(PyList_New(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      Tensor& t = self_tensor(PySequence_Fast_GET_ITEM(seq.get(), i));
+      autograd::Meta* m = t.stop_gradient() ? nullptr : autograd::find_meta(t);
+      PyList_SET_ITEM(out.get(), i, must(wrap(m ? m->grad : Tensor())));
+    }
+    return out.release();
+  });
+}
+
+PyObject* clear_gradients(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject* params;
+    int zero = 0;
+    if (!PyArg_ParseTuple(args, "O|p", &params, &zero)) throw PythonError();
+    Object seq = own(PySequence_Fast(params, "expected a list of parameters"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
+      Tensor& t = self_tensor(PySequence_Fast_GET_ITEM(seq.get(), i));
+      if (!t.stop_gradient()) clear_grad_of(t, zero);
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+// The same bytes as elements of another dtype; the last axis grows or shrinks with their size.
+PyObject* view_dtype(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *tensor, *dtype;
+    if (!PyArg_ParseTuple(args, "OO", &tensor, &dtype)) throw PythonError();
+    Tensor& t = self_tensor(tensor);
+    DType d = dtype_from(dtype, "view");
+    if (d == t.dtype()) return wrap(ops::assign(t));
+    check(t.is_dense(), ErrorKind::kRuntime, "[view] a tensor's bytes are not known while a program is captured");
+    auto from = static_cast<int64_t>(size_of(t.dtype())), to = static_cast<int64_t>(size_of(d));
+    Tensor out = t.as_view(t.shape(), t.strides(), t->offset);
+    if (from != to) {
+      check(t.rank() > 0 && t.is_contiguous(), ErrorKind::kValue, "[view] expected a contiguous tensor with at least one axis");
+      int64_t bytes = t.size(-1) * from;
+      check(bytes % to == 0 && (t->offset * from) % to == 0, ErrorKind::kValue, "[view] the last axis of {} bytes is no whole number of {}",
+            bytes, name_of(d));
+      Shape shape = t.shape();
+      shape[shape.size() - 1] = Dim(bytes / to);
+      out = t.as_view(shape, contiguous_strides(shape), t->offset * from / to);
+    }
+    out->dtype = d;
+    out->grad_fn = nullptr;
+    out.set_stop_gradient(true);
+    return wrap(out);
+  });
+}
+
+PyMethodDef module_functions[] = {{"collect_grads", collect_grads, METH_O, "the gradients of a list of parameters"},
+                                  {"clear_gradients", clear_gradients, METH_VARARGS, "zeroes or drops the gradients of a list of parameters"},
+                                  {"view_dtype", view_dtype, METH_VARARGS, "view_dtype(tensor, dtype)"},
+                                  {}};
 
 PyMethodDef with_keywords(const char* name, PyCFunctionWithKeywords f, const char* doc) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)), METH_VARARGS | METH_KEYWORDS, doc};
@@ -310,9 +415,15 @@ PyMethodDef* tensor_methods() {
       {"_share_buffer_to", share_buffer_to, METH_O, nullptr},
       {"_set_value", set_value, METH_O, nullptr},
       {"copy_", copy_, METH_VARARGS, "copies another tensor's elements into this one"},
+      {"_become", become, METH_O, nullptr},
+      {"_write_back", write_back, METH_O, nullptr},
       {"_copy_to", copy_to_place, METH_VARARGS, nullptr},
+      dlpack_export(),
+      dlpack_device(),
       {}};
   return methods;
 }
+
+void add_methods(PyObject* module) { add_functions(module, module_functions); }
 
 }  // namespace paddle::bindings

@@ -51,6 +51,7 @@ struct OpFunction {
   Entry* entry;
   PyObject* name;
   PyObject* dict;
+  PyObject* fallback;  // owned: called with the same arguments where they don't fit the record; null if there is none
 };
 PyTypeObject* op_function_type = nullptr;
 
@@ -247,7 +248,7 @@ bool is_long(const Tensor* first) {
   return n >= kLong;
 }
 
-PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObject* kwnames) {
+PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObject* kwnames, bool& parsed) {
   size_t n = e.names.size();
   PyObject* values[kMaxArgs] = {};
   PyObject* out = nullptr;
@@ -294,6 +295,7 @@ PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObje
   }
   OpCall c(*e.op, std::span<Arg>(boxed, n));
   c.inplace = e.inplace;
+  parsed = true;
   {
     ReleaseGil release(is_long(first));
     dispatch::call(c);
@@ -310,16 +312,25 @@ PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObje
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* f = reinterpret_cast<OpFunction*>(self);
   size_t given = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
-  return guard([&]() -> PyObject* {
+  bool parsed = false;
+  try {
     // Keyword values follow the positional ones; an ignored positional `name` must not shift them.
     size_t n = f->entry->names.size();
     if (kwnames && given > n) {
       std::vector<PyObject*> shifted(args, args + n);
       shifted.insert(shifted.end(), args + given, args + given + PyTuple_GET_SIZE(kwnames));
-      return call_entry(*f->entry, shifted.data(), n, kwnames);
+      return call_entry(*f->entry, shifted.data(), n, kwnames, parsed);
     }
-    return call_entry(*f->entry, args, given, kwnames);
-  });
+    return call_entry(*f->entry, args, given, kwnames, parsed);
+  } catch (...) {
+    if (parsed || !f->fallback) {
+      set_error();
+      return nullptr;
+    }
+    PyErr_Clear();
+  }
+  // The rarer forms of a function, such as x.reshape(2, 3), are said in Python.
+  return PyObject_Vectorcall(f->fallback, args, nargsf, kwnames);
 }
 
 PyObject* op_descr_get(PyObject* self, PyObject* instance, PyObject*) {
@@ -354,6 +365,7 @@ PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunc
                             {"__name__", T_OBJECT, offsetof(OpFunction, name), READONLY, nullptr},
                             {"__qualname__", T_OBJECT, offsetof(OpFunction, name), READONLY, nullptr},
                             {"__dictoffset__", T_PYSSIZET, offsetof(OpFunction, dict), READONLY, nullptr},
+                            {"fallback", T_OBJECT, offsetof(OpFunction, fallback), 0, nullptr},
                             {}};
 PyGetSetDef op_getset[] = {{"__text_signature__", op_signature, nullptr, nullptr, nullptr},
                            {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},

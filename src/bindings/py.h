@@ -144,6 +144,9 @@ void add_indexing(PyTypeObject* type);
 void add_autograd(PyObject* module);
 void add_runtime(PyObject* module);
 void add_distributed(PyObject* module);
+void add_dlpack(PyObject* module);
+void add_values(PyObject* module);
+void add_methods(PyObject* module);
 void add_functions(PyObject* module, PyMethodDef* methods);
 
 }  // namespace paddle::bindings

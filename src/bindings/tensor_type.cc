@@ -219,6 +219,26 @@ PyObject* get_grad_fn(PyObject* o, void*) {
 }
 PyObject* get_type(PyObject* o, void*) { return PyUnicode_FromString("VarType.DENSE_TENSOR"); }
 
+// t.data is the elements without history; assigning takes over another tensor's elements, gradient settings stay.
+PyObject* get_data(PyObject* o, void*) {
+  return guard([&] {
+    live(o);
+    Py_INCREF(o);
+    return o;
+  });
+}
+int set_data(PyObject* o, PyObject* value, void*) {
+  return guard_int([&] {
+    check(value, ErrorKind::kType, "data can't be deleted");
+    Tensor &t = live(o), &v = expect_tensor(value, "data");
+    bool stop = t.stop_gradient();
+    t.become(v);
+    t->grad_fn = nullptr;
+    t.set_stop_gradient(stop);
+    return 0;
+  });
+}
+
 PyGetSetDef getset[] = {
     {"shape", get_shape, nullptr, "list of ints", nullptr},
     {"dtype", get_dtype, nullptr, "element type", nullptr},
@@ -238,6 +258,7 @@ PyGetSetDef getset[] = {
     {"strides", get_strides, nullptr, "distance in elements between neighbours along each axis", nullptr},
     {"offset", get_offset, nullptr, "bytes from the start of the storage", nullptr},
     {"grad_fn", get_grad_fn, nullptr, "name of the backward step that leads to this tensor, or None for leaves", nullptr},
+    {"data", get_data, set_data, "the elements; assigning takes over those of another tensor", nullptr},
     {"type", get_type, nullptr, "kind of tensor", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {}};

@@ -5,10 +5,39 @@
 
 namespace paddle::bindings {
 
+namespace {
+
+PyTypeObject* size_type = nullptr;  // paddle.Size, a subclass of list without fields of its own
+
+// The type is written in Python. Plain lists serve until it is there.
+PyObject* set_size_type(PyObject*, PyObject* type) {
+  return guard([&]() -> PyObject* {
+    check(PyType_Check(type) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), &PyList_Type), ErrorKind::kType,
+          "[set_size_type] expected a subclass of list");
+    Py_INCREF(type);
+    size_type = reinterpret_cast<PyTypeObject*>(type);
+    Py_RETURN_NONE;
+  });
+}
+
+PyMethodDef functions[] = {{"set_size_type", set_size_type, METH_O, "the class of shapes"}, {}};
+
+}  // namespace
+
+void add_values(PyObject* module) { add_functions(module, functions); }
+
 PyObject* wrap_shape(std::span<const Dim> shape) {
   Object list = own(PyList_New(static_cast<Py_ssize_t>(shape.size())));
   for (size_t i = 0; i < shape.size(); ++i) PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), wrap_dim(shape[i]));
-  return list.release();
+  if (!size_type) return list.release();
+  // An empty Size takes the items over: cheaper than copying them.
+  Object size = own(size_type->tp_alloc(size_type, 0));
+  auto *to = reinterpret_cast<PyListObject*>(size.get()), *from = reinterpret_cast<PyListObject*>(list.get());
+  std::swap(to->ob_item, from->ob_item);
+  std::swap(to->allocated, from->allocated);
+  Py_SET_SIZE(to, static_cast<Py_ssize_t>(shape.size()));
+  Py_SET_SIZE(from, 0);
+  return size.release();
 }
 
 Scalar scalar_from(PyObject* o, const char* what) {

@@ -11,7 +11,23 @@ import types as _types
 
 from .. import _core
 from ..base.core import _C_ops
-from . import array, attribute, creation, einsum as _einsum, indexing, linalg, logic, manipulation, math, methods, random, search, stat
+from . import (
+    array,
+    attribute,
+    creation,
+    indexing,
+    linalg,
+    logic,
+    manipulation,
+    math,
+    methods,
+    random,
+    search,
+    stat,
+)
+from . import (
+    einsum as _einsum,
+)
 from ._common import in_place as _in_place
 
 _sources = (creation, random, manipulation, indexing, math, linalg, search, stat, attribute, logic, array)
@@ -23,7 +39,14 @@ def _is_public(name, value, module):
 
 for _module in _sources:
     for _name, _value in vars(_module).items():
-        if _is_public(_name, _value, _module) and _name not in ("accepts", "axes_list", "axis_in", "created", "finish", "in_place"):
+        if _is_public(_name, _value, _module) and _name not in (
+            "accepts",
+            "axes_list",
+            "axis_in",
+            "created",
+            "finish",
+            "in_place",
+        ):
             globals()[_name] = _value
 einsum = _einsum.einsum
 
@@ -42,9 +65,17 @@ for _name in ("round_", "erf_", "square_"):
 methods.install()
 # x.abs_() is also paddle.abs_(x).
 for _name in dir(_core.Tensor):
-    if _name.endswith("_") and not _name.startswith("_") and _name not in globals() and callable(getattr(_core.Tensor, _name)):
+    if (
+        _name.endswith("_")
+        and not _name.startswith("_")
+        and _name not in globals()
+        and callable(getattr(_core.Tensor, _name))
+    ):
         globals()[_name] = getattr(_core.Tensor, _name)
 for _name in ("fill_", "zero_", "grad_", "requires_grad_", "copy_", "detach_", "apply_", "set_"):
+    globals().pop(_name, None)
+# These belong to paddle.linalg alone.
+for _name in ("cov", "corrcoef", "multi_dot", "matrix_power", "vector_norm", "matrix_norm", "vecdot_"):
     globals().pop(_name, None)
 softmax = methods.softmax
 _ = _C_ops

@@ -177,7 +177,9 @@ def assign(x, output=None):
         if isinstance(x, (list, tuple)) and any(isinstance(v, Tensor) for v in x):
             array = np.asarray([v.numpy() if isinstance(v, Tensor) else v for v in x])
         if array.dtype == object:
-            raise TypeError(f"[assign] expected a tensor, an array, numbers or a list of numbers, got {type(x).__name__}")
+            raise TypeError(
+                f"[assign] expected a tensor, an array, numbers or a list of numbers, got {type(x).__name__}"
+            )
         x = _core.to_tensor(array if array.ndim else array.reshape([1]), None, None, True)
         if output is None:
             return x

@@ -26,11 +26,17 @@ def bmm(x, y, name=None, *, out=None):
         ValueError: other shapes.
     """
     if x.ndim != 3 or y.ndim != 3:
-        raise ValueError(f"x and y should be 3-dimensional. But received x's dimension: {x.shape}, y's dimension: {y.shape}")
+        raise ValueError(
+            f"x and y should be 3-dimensional. But received x's dimension: {x.shape}, y's dimension: {y.shape}"
+        )
     if x.shape[2] != y.shape[1]:
-        raise ValueError(f"x's width must be equal with y's height. But received x's shape: {x.shape}, y's shape: {y.shape}")
+        raise ValueError(
+            f"x's width must be equal with y's height. But received x's shape: {x.shape}, y's shape: {y.shape}"
+        )
     if x.shape[0] != y.shape[0]:
-        raise ValueError(f"x's batch (shape[0]) must be equal with y's batch (shape[0]). But received {x.shape}, {y.shape}")
+        raise ValueError(
+            f"x's batch (shape[0]) must be equal with y's batch (shape[0]). But received {x.shape}, {y.shape}"
+        )
     return finish(_matmul(x, y), out)
 
 
@@ -272,7 +278,9 @@ def matrix_power(x, n, name=None):
 def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
     """The covariance matrix of variables in rows (or columns), observations weighted."""
     if x.ndim > 2 or x.ndim < 1:
-        raise ValueError(f"Input(x) only support N-D (1<=N<=2) tensor in cov, but received length of Input(input) is {x.ndim}.")
+        raise ValueError(
+            f"Input(x) only support N-D (1<=N<=2) tensor in cov, but received length of Input(input) is {x.ndim}."
+        )
     data = _C_ops.unsqueeze(x, [0]) if x.ndim == 1 else x if rowvar else _C_ops.transpose(x, [1, 0])
     weight = None
     for w in (fweights, aweights):
@@ -310,7 +318,9 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     flat = _C_ops.cast(_C_ops.flatten(input, 0, -1), core.float64)
     at = _C_ops.floor((flat - low) * (bins / (high - low)))
     inside = (flat >= low) & (flat <= high)
-    at = _C_ops.cast(_C_ops.clip(_C_ops.where(inside, at, _C_ops.full_like(at, 0, None, None)), 0, bins - 1), core.int64)
+    at = _C_ops.cast(
+        _C_ops.clip(_C_ops.where(inside, at, _C_ops.full_like(at, 0, None, None)), 0, bins - 1), core.int64
+    )
     if weight is None:
         amounts = _C_ops.cast(inside, core.int64)
     else:

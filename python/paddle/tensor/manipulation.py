@@ -76,7 +76,9 @@ def tile(x, repeat_times=None, *more, name=None):
 
 def repeat(input, *repeats):
     """``tile`` as a method with the numbers as arguments."""
-    return _C_ops.tile(input, list(repeats[0]) if len(repeats) == 1 and not isinstance(repeats[0], int) else list(repeats))
+    return _C_ops.tile(
+        input, list(repeats[0]) if len(repeats) == 1 and not isinstance(repeats[0], int) else list(repeats)
+    )
 
 
 @accepts(x="input", axis="dims dim")
@@ -125,7 +127,9 @@ def moveaxis(x, source, destination, name=None):
     source = [axis_in(a, x.ndim, "moveaxis") for a in axes_list(source)]
     destination = [axis_in(a, x.ndim, "moveaxis") for a in axes_list(destination)]
     if len(source) != len(destination) or len(set(source)) != len(source) or len(set(destination)) != len(destination):
-        raise AssertionError(f"[moveaxis] expected as many different destinations as sources, got {source}, {destination}")
+        raise AssertionError(
+            f"[moveaxis] expected as many different destinations as sources, got {source}, {destination}"
+        )
     order = [a for a in range(x.ndim) if a not in source]
     for target, origin in sorted(zip(destination, source)):
         order.insert(target, origin)

@@ -181,7 +181,9 @@ def mean_form(x, axis=None, keepdim=False, name=None, *, dtype=None, out=None):
 @accepts(x="input", axis="dim")
 def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
     """The sum over `axis` of what is not NaN."""
-    return _C_ops.sum(_C_ops.where(_C_ops.isnan(x), _C_ops.full_like(x, 0, None, None), x), axes_list(axis), dtype, keepdim)
+    return _C_ops.sum(
+        _C_ops.where(_C_ops.isnan(x), _C_ops.full_like(x, 0, None, None), x), axes_list(axis), dtype, keepdim
+    )
 
 
 @accepts(x="input", axis="dim")
@@ -373,7 +375,9 @@ def gcd(x, y, name=None, *, out=None):
     """The greatest common divisor."""
     a, b = _C_ops.broadcast_tensors([_C_ops.abs(x), _C_ops.abs(y)])
     while bool(_C_ops.any(b != 0, [], False)):
-        rest = _C_ops.where(b == 0, _C_ops.full_like(b, 0, None, None), a % _C_ops.where(b == 0, _C_ops.full_like(b, 1, None, None), b))
+        rest = _C_ops.where(
+            b == 0, _C_ops.full_like(b, 0, None, None), a % _C_ops.where(b == 0, _C_ops.full_like(b, 1, None, None), b)
+        )
         a, b = _C_ops.where(b == 0, a, b), rest
     return finish(a, out)
 
@@ -601,7 +605,9 @@ sub_ = subtract_
 
 def divide_(x, y, name=None, *, rounding_mode=None):
     """``divide`` that writes into `x`."""
-    return _C_ops.divide_(x, y) if rounding_mode is None else x._write_back(divide_form(x, y, rounding_mode=rounding_mode))
+    return (
+        _C_ops.divide_(x, y) if rounding_mode is None else x._write_back(divide_form(x, y, rounding_mode=rounding_mode))
+    )
 
 
 div_ = divide_
@@ -613,7 +619,8 @@ def true_divide(input, other, *, out=None):
 
 
 cumsum_, cumprod_, nan_to_num_, frac_, gcd_, lcm_, hypot_, ldexp_, sinc_, renorm_, multigammaln_, addmm_, baddbmm_ = (
-    in_place(f) for f in (cumsum, cumprod, nan_to_num, frac, gcd, lcm, hypot, ldexp, sinc, renorm, multigammaln, addmm, baddbmm)
+    in_place(f)
+    for f in (cumsum, cumprod, nan_to_num, frac, gcd, lcm, hypot, ldexp, sinc, renorm, multigammaln, addmm, baddbmm)
 )
 gammainc_, gammaincc_, floor_divide_, logit_, copysign_ = (
     in_place(f) for f in (gammainc, gammaincc, floor_divide, logit, copysign)

@@ -23,7 +23,7 @@ masked_fill masked_scatter masked_select matrix_transpose median mm mode moveaxi
 nanmedian nanquantile nansum narrow neg negative nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg
 rank ravel renorm repeat_interleave reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce searchsorted
 select_scatter sgn shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std strided_slice
-swapaxes swapdims t take take_along_axis take_along_dim tensor_split tensordot tolist topk trace trapezoid true_divide unflatten
+swapaxes swapdims t take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid true_divide unflatten
 unfold unique unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where
 add_ subtract_ sub_ multiply_ mul_ divide_ div_ pow_ clip_ clamp_ scale_ lerp_ cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_
 sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_ gammaincc_ floor_divide_ logit_ copysign_ neg_

@@ -124,7 +124,9 @@ def _quantile(x, q, axis, keepdim, interpolation, skip_nan):
     if not isinstance(x, Tensor):
         raise TypeError("input x should be a Tensor.")
     if interpolation not in _INTERPOLATIONS:
-        raise ValueError(f"interpolation must be one of 'linear', 'lower', 'higher', 'midpoint' or 'nearest', but got {interpolation!r}")
+        raise ValueError(
+            f"interpolation must be one of 'linear', 'lower', 'higher', 'midpoint' or 'nearest', but got {interpolation!r}"
+        )
     several = (isinstance(q, Tensor) and q.ndim > 0) or isinstance(q, (list, tuple))
     points = q.tolist() if isinstance(q, Tensor) and q.ndim else [float(q)] if not several else [float(v) for v in q]
     if not points or any(not 0 <= v <= 1 for v in points):
@@ -151,7 +153,9 @@ def _quantile(x, q, axis, keepdim, interpolation, skip_nan):
         a = _pick(ordered, _C_ops.cast(low, core.int64))
         if interpolation in ("linear", "midpoint"):
             b = _pick(ordered, _C_ops.cast(high, core.int64))
-            share = _C_ops.cast(at - low, rows.dtype) if interpolation == "linear" else _C_ops.full_like(a, 0.5, None, None)
+            share = (
+                _C_ops.cast(at - low, rows.dtype) if interpolation == "linear" else _C_ops.full_like(a, 0.5, None, None)
+            )
             a = _C_ops.where(a == b, a, a + (b - a) * share)
         a = _C_ops.where((count == 0) if skip_nan else (missing > 0), nan, a)
         results.append(_C_ops.reshape(a, shape))

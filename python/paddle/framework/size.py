@@ -1,0 +1,55 @@
+"""The type of ``tensor.shape``."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _core
+
+
+class Size(list):
+    """A list of sizes: compares with tuples too; slices and sums are Sizes.
+
+    ``Size([2, 3])`` and ``Size(2, 3)`` mean the same.
+    """
+
+    __slots__ = ()
+    __hash__ = None
+
+    def __init__(self, *sizes) -> None:
+        super().__init__(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+
+    def numel(self) -> int:
+        """The product of the sizes."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"paddle.Size({list.__repr__(self)})"
+
+    def __eq__(self, other):
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __getitem__(self, key):
+        value = list.__getitem__(self, key)
+        return Size(value) if isinstance(key, slice) else value
+
+    def __add__(self, other):
+        return Size(list.__add__(self, list(other)))
+
+    def __radd__(self, other):
+        return Size([*other, *self])
+
+    def __mul__(self, times):
+        return Size(list.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self):
+        return Size, (list(self),)
+
+
+if hasattr(_core, "set_size_type"):
+    _core.set_size_type(Size)
