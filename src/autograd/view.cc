@@ -51,7 +51,7 @@ class ReplacePart final : public Node {
     Tensor g = out_grads[0].is_dense() && !out_grads[0].is_contiguous() ? ops::assign(out_grads[0]) : out_grads[0];
     Tensor part = ops::as_strided(g, g_.dims, g_.strides, g_.offset);
     Tensors grads(2);
-    if (edges[0].node) grads[0] = ops::subtract(g, ops::as_strided_grad(part, Ints(base_), g_.dims, g_.strides, g_.offset));
+    if (edges[0].node) grads[0] = ops::subtract(g, ops::as_strided_scatter_add(part, Ints(base_), g_.dims, g_.strides, g_.offset));
     if (edges[1].node) grads[1] = ops::assign(part);
     return grads;
   }

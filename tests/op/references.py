@@ -164,7 +164,7 @@ def _as_strided(x, shape, stride, offset):
     return np.lib.stride_tricks.as_strided(flat, shape, [s * x.itemsize for s in stride]).copy()
 
 
-def _as_strided_grad(out_grad, x_shape, shape, stride, offset):
+def _as_strided_scatter_add(out_grad, x_shape, shape, stride, offset):
     flat = np.zeros(int(np.prod(x_shape)), out_grad.dtype)
     for i in np.ndindex(*shape):
         flat[offset + sum(a * b for a, b in zip(i, stride, strict=True))] += out_grad[i]
@@ -361,7 +361,7 @@ REFERENCES = {
     "slice": _slice,
     "strided_slice": lambda x, axes, starts, ends, strides: x[_index(x.ndim, axes, starts, ends, strides)],
     "as_strided": _as_strided,
-    "as_strided_grad": _as_strided_grad,
+    "as_strided_scatter_add": _as_strided_scatter_add,
     "diagonal": lambda x, offset, axis1, axis2: np.diagonal(x, offset, axis1, axis2),
     "tensor_unfold": _unfold,
     "concat": lambda x, axis: np.concatenate(x, int(axis)),

@@ -81,8 +81,6 @@ class _Context:
         source = {a.name: a for a in r.args}
         args = [Arg(n, KINDS["Tensor"], pir_name=n) for n in prog.inputs]
         args += [replace(source[p], default=REQUIRED, saved="kNo") for p in prog.params]
-        for arg in args:
-            arg.pir_name = arg.name
         x = r.tensors[0].name
         out = Arg(f"{x}_grad", KINDS["Tensor"])
         seed = f"{r.outs[0].name}_grad"

@@ -233,10 +233,10 @@ void as_strided::shape(const Args& a, TensorMeta& out) {
 }
 
 void as_strided::vjp(Vjp& v) {
-  if (v.need_x) v.x_grad = ops::as_strided_grad(v.out_grad, v.x.shape, v.shape, v.stride, v.offset);
+  if (v.need_x) v.x_grad = ops::as_strided_scatter_add(v.out_grad, v.x.shape, v.shape, v.stride, v.offset);
 }
 
-void as_strided_grad::vjp(Vjp& v) {
+void as_strided_scatter_add::vjp(Vjp& v) {
   if (v.need_out_grad) v.out_grad_grad = ops::as_strided(v.x_grad_grad, v.shape, v.stride, v.offset);
 }
 

@@ -296,9 +296,9 @@ void max_pool3d_with_index::vjp(Vjp& v) { v.x_grad = ops::max_pool_scatter(v.out
 
 void max_pool_scatter::shape(const Args& a, TensorMeta& out) {
   out.shape = infer::from_arg("max_pool_scatter", a.shape);
-  check(out.shape.size() == a.x.shape().size() && a.mask.shape() == a.x.shape(), ErrorKind::kValue,
-        "[max_pool_scatter] expected x and mask of one shape and a result of their rank, got {}, {} and {}", to_string(a.x.shape()),
-        to_string(a.mask.shape()), to_string(out.shape));
+  infer::same_shape("max_pool_scatter", "mask", a.mask, "x", a.x);
+  check(out.shape.size() == a.x.shape().size(), ErrorKind::kValue,
+        "[max_pool_scatter] expected a shape of x's rank {}, got {}", a.x.rank(), to_string(out.shape));
 }
 // Its adjoint picks the scattered places: a gather along the flattened positions.
 void max_pool_scatter::vjp(Vjp& v) {
@@ -360,29 +360,12 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
   return {compose::cast_to(y, a.x.dtype()), mean_out, variance_out, saved_mean, saved_inv};
 }
 
-// The statistics are computed again from x, so that the gradient can itself be differentiated.
 void batch_norm::vjp(Vjp& v) {
-  size_t channel = channel_of("batch_norm", v.x, v.data_format);
-  DType t = v.x.dtype();
-  Tensor x = compose::cast_to(v.x, stat_dtype(t)), g = compose::cast_to(v.out_grad, stat_dtype(t));
-  Ints axes = other_axes(x, channel);
-  bool running = uses_running(v);
-  Tensor mean, variance;
-  if (running) {
-    mean = per_channel(v.mean, x, channel);
-    variance = per_channel(v.variance, x, channel);
-  } else {
-    Moments m = moments(x, axes);
-    mean = m.mean;
-    variance = m.variance;
-  }
-  Tensor inv = inverse_std(variance, v.epsilon);
-  Tensor xhat = (x - mean) * inv;
-  if (v.need_scale) v.scale_grad = ops::sum(g * xhat, axes);
-  if (v.need_bias) v.bias_grad = ops::sum(g, axes);
-  if (!v.need_x) return;
-  if (v.scale.defined()) g = g * per_channel(v.scale, x, channel);
-  v.x_grad = compose::cast_to(running ? g * inv : normalised_grad(g, xhat, inv, axes), t);
+  auto [x_grad, scale_grad, bias_grad] =
+      ops::batch_norm_grad(v.x, v.scale, v.mean, v.variance, v.out_grad, uses_running(v), v.epsilon, v.data_format);
+  if (v.need_x) v.x_grad = x_grad;
+  if (v.need_scale) v.scale_grad = compose::cast_to(scale_grad, v.scale.dtype());
+  if (v.need_bias) v.bias_grad = bias_grad;
 }
 
 void layer_norm::shape(const Args& a, TensorMeta& out, TensorMeta& mean, TensorMeta& variance) {
@@ -411,24 +394,69 @@ ops::layer_norm_out layer_norm::decompose(const Args& a) {
 }
 
 void layer_norm::vjp(Vjp& v) {
-  DType t = v.x.dtype();
-  Tensor x = compose::cast_to(v.x, stat_dtype(t)), g = compose::cast_to(v.out_grad, stat_dtype(t));
-  Ints axes = trailing_axes(x, v.begin_norm_axis);
+  auto [x_grad, scale_grad, bias_grad] = ops::layer_norm_grad(v.x, v.scale, v.out_grad, v.epsilon, v.begin_norm_axis);
+  if (v.need_x) v.x_grad = x_grad;
+  if (v.need_scale) v.scale_grad = compose::cast_to(compose::reshape_to(scale_grad, v.scale.shape()), v.scale.dtype());
+  if (v.need_bias) v.bias_grad = compose::cast_to(compose::reshape_to(bias_grad, v.bias.shape), v.bias.dtype);
+}
+
+void batch_norm_grad::shape(const Args& a, TensorMeta& x_grad, TensorMeta& scale_grad, TensorMeta& bias_grad) {
+  infer::check_rank("batch_norm_grad", "x", a.x, 2, 5);
+  Dim channels = a.x.shape()[channel_of("batch_norm_grad", a.x, a.data_format)];
+  for (const Tensor* t : {&a.mean, &a.variance, &a.scale})
+    if (t->defined()) infer::check_size("batch_norm_grad", "mean, variance and scale", channels, paddle::numel(t->shape()));
+  x_grad.shape = infer::same_shape("batch_norm_grad", "out_grad", a.out_grad, "x", a.x);
+  scale_grad.shape = bias_grad.shape = Shape{channels};
+  scale_grad.dtype = bias_grad.dtype = stat_dtype(a.x.dtype());
+}
+
+// The statistics are computed again from x, so that the gradient can itself be differentiated.
+ops::batch_norm_grad_out batch_norm_grad::decompose(const Args& a) {
+  size_t channel = channel_of("batch_norm_grad", a.x, a.data_format);
+  DType t = a.x.dtype();
+  Tensor x = compose::cast_to(a.x, stat_dtype(t)), g = compose::cast_to(a.out_grad, stat_dtype(t));
+  Ints axes = other_axes(x, channel);
+  Tensor mean, variance;
+  if (a.use_running) {
+    mean = per_channel(a.mean, x, channel);
+    variance = per_channel(a.variance, x, channel);
+  } else {
+    Moments m = moments(x, axes);
+    mean = m.mean;
+    variance = m.variance;
+  }
+  Tensor inv = inverse_std(variance, a.epsilon);
+  Tensor xhat = (x - mean) * inv;
+  Tensor scale_grad = ops::sum(g * xhat, axes), bias_grad = ops::sum(g, axes);
+  if (a.scale.defined()) g = g * per_channel(a.scale, x, channel);
+  return {compose::cast_to(a.use_running ? g * inv : normalised_grad(g, xhat, inv, axes), t), scale_grad, bias_grad};
+}
+
+void layer_norm_grad::shape(const Args& a, TensorMeta& x_grad, TensorMeta& scale_grad, TensorMeta& bias_grad) {
+  Dim count = 1;
+  for (int64_t i = a.begin_norm_axis; i < a.x.rank(); ++i) count = count * a.x.dim(i);
+  if (a.scale.defined()) infer::check_size("layer_norm_grad", "scale", count, paddle::numel(a.scale.shape()));
+  x_grad.shape = infer::same_shape("layer_norm_grad", "out_grad", a.out_grad, "x", a.x);
+  scale_grad.shape = bias_grad.shape = Shape{count};
+  scale_grad.dtype = bias_grad.dtype = stat_dtype(a.x.dtype());
+}
+
+ops::layer_norm_grad_out layer_norm_grad::decompose(const Args& a) {
+  DType t = a.x.dtype();
+  Tensor x = compose::cast_to(a.x, stat_dtype(t)), g = compose::cast_to(a.out_grad, stat_dtype(t));
+  Ints axes = trailing_axes(x, a.begin_norm_axis);
   Shape lead_axes;
-  for (int64_t i = 0; i < v.begin_norm_axis; ++i) lead_axes.push_back(Dim(i));
-  auto to_flat = [&](const Tensor& grad, const Shape& shape, DType dtype) {
+  for (int64_t i = 0; i < a.begin_norm_axis; ++i) lead_axes.push_back(Dim(i));
+  auto flat = [&](const Tensor& grad) {
     Tensor summed = lead_axes.empty() ? grad : ops::sum(grad, Ints(lead_axes));
-    return compose::cast_to(ops::reshape(summed, Ints(shape)), dtype);
+    return compose::reshape_to(summed, Shape{paddle::numel(summed.shape())});
   };
-  if (v.need_bias) v.bias_grad = to_flat(g, v.bias.shape, v.bias.dtype);
-  if (!v.need_x && !v.need_scale) return;
   Moments m = moments(x, axes);
-  Tensor inv = inverse_std(m.variance, v.epsilon);
+  Tensor inv = inverse_std(m.variance, a.epsilon);
   Tensor xhat = (x - m.mean) * inv;
-  if (v.need_scale) v.scale_grad = to_flat(g * xhat, v.scale.shape(), v.scale.dtype());
-  if (!v.need_x) return;
-  if (v.scale.defined()) g = g * compose::cast_to(trailing_shape(v.scale, x, v.begin_norm_axis), x.dtype());
-  v.x_grad = compose::cast_to(normalised_grad(g, xhat, inv, axes), t);
+  Tensor bias_grad = flat(g), scale_grad = flat(g * xhat);
+  if (a.scale.defined()) g = g * compose::cast_to(trailing_shape(a.scale, x, a.begin_norm_axis), x.dtype());
+  return {compose::cast_to(normalised_grad(g, xhat, inv, axes), t), scale_grad, bias_grad};
 }
 
 void dropout::vjp(Vjp& v) {

@@ -241,13 +241,13 @@ void set_value_with_tensor(OpCall& c) {
   copy_elements(out.as_view(part, part_strides, offset), broadcast_to(value, part));
 }
 
-void as_strided_grad(OpCall& c) {
-  rules::as_strided_grad::Args a(c);
+void as_strided_scatter_add(OpCall& c) {
+  rules::as_strided_scatter_add::Args a(c);
   const Tensor& out = c.out(0);
   zero(out);
   Tensor g = dense(a.out_grad);
   int64_t rank = g.rank();
-  dispatch_number("as_strided_grad", g.dtype(), [&](auto t) {
+  dispatch_number("as_strided_scatter_add", g.dtype(), [&](auto t) {
     using T = decltype(t);
     const T* from = g.data<T>();
     T* to = out.data<T>() + a.offset;
@@ -269,7 +269,7 @@ const RegisterCpu registered[] = {{"scatter", scatter},
                                   {"masked_select", masked_select},
                                   {"nonzero", nonzero},
                                   {"set_value_with_tensor", set_value_with_tensor},
-                                  {"as_strided_grad", as_strided_grad}};
+                                  {"as_strided_scatter_add", as_strided_scatter_add}};
 
 }  // namespace
 }  // namespace paddle::kernels
