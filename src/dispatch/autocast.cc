@@ -1,5 +1,7 @@
 #include "dispatch/autocast.h"
 
+#include <memory>
+
 #include "api/ops.h"
 #include "dispatch/state.h"
 
@@ -69,8 +71,9 @@ class Autocast final : public Interpreter {
 };
 
 Autocast& interpreter() {
-  static thread_local Autocast a;
-  return a;
+  static thread_local std::unique_ptr<Autocast> a;
+  if (!a) a = std::make_unique<Autocast>();
+  return *a;
 }
 
 }  // namespace

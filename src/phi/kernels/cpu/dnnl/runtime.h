@@ -57,6 +57,8 @@ class Cache {
  public:
   template <class Make>
   T& get(const Key& key, Make&& make) {
+    if (!state_) state_ = std::make_unique<State>();
+    auto& [items_, index_] = *state_;
     auto it = index_.find(key.str());
     if (it != index_.end()) {
       if (it->second != items_.begin()) items_.splice(items_.begin(), items_, it->second);
@@ -73,8 +75,11 @@ class Cache {
 
  private:
   static constexpr size_t kMax = 512;
-  std::list<std::pair<std::string, T>> items_;
-  std::unordered_map<std::string, typename std::list<std::pair<std::string, T>>::iterator> index_;
+  struct State {
+    std::list<std::pair<std::string, T>> items;
+    std::unordered_map<std::string, typename std::list<std::pair<std::string, T>>::iterator> index;
+  };
+  std::unique_ptr<State> state_;  // one word of thread-local storage
 };
 
 void reorder_into(const dnnl::memory& from, const dnnl::memory& to);
