@@ -48,6 +48,20 @@ std::string name_of(const std::vector<int>& ranks) {
 
 }  // namespace
 
+namespace {
+void* (*enter_waiting)() = nullptr;
+void (*leave_waiting)(void*) = nullptr;
+}  // namespace
+
+Waiting::Waiting() : state_(enter_waiting ? enter_waiting() : nullptr) {}
+Waiting::~Waiting() {
+  if (state_) leave_waiting(state_);
+}
+void Waiting::install(void* (*enter)(), void (*leave)(void*)) {
+  enter_waiting = enter;
+  leave_waiting = leave;
+}
+
 Environment& Environment::current() { return Context::current().get<Environment>(); }
 
 Environment::Environment() : rank_(number("PADDLE_TRAINER_ID", 0)), world_size_(std::max(1, number("PADDLE_TRAINERS_NUM", 1))) {}

@@ -66,14 +66,12 @@ class Environment {
 };
 
 // Lets other threads of an embedding interpreter run while a collective waits for other ranks. The binding installs it.
-struct Waiting {
-  Waiting() : state_(enter ? enter() : nullptr) {}
-  ~Waiting() {
-    if (state_) leave(state_);
-  }
+class Waiting {
+ public:
+  Waiting();
+  ~Waiting();
   Waiting(const Waiting&) = delete;
-  static inline void* (*enter)() = nullptr;
-  static inline void (*leave)(void*) = nullptr;
+  static void install(void* (*enter)(), void (*leave)(void*));
 
  private:
   void* state_;

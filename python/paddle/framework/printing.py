@@ -117,6 +117,11 @@ def tensor_to_string(tensor, prefix="Tensor") -> str:
     indent = len(prefix) + 1
     values = format_array(np.asarray(array), indent)
     place = tensor.place
+    if tensor.is_dist():
+        return (
+            f"{prefix}(shape={list(tensor.shape)}, dtype={name}, place={place}, stop_gradient={tensor.stop_gradient}, "
+            f"process_mesh={tensor.process_mesh}, placements={tensor.placements}, GlobalDenseTensor=\n{' ' * indent}{values})"
+        )
     return (
         f"{prefix}(shape={list(tensor.shape)}, dtype={name}, place={place}, stop_gradient={tensor.stop_gradient},\n"
         f"{' ' * indent}{values})"

@@ -51,7 +51,11 @@ class AccumulatorMixin:
         if key in by_param:
             return by_param[key]
         shape = list(param.shape) if shape is None else list(shape)
-        accumulator = core.full(shape, float(fill_value), param.dtype if dtype is None else dtype)
+        dtype = param.dtype if dtype is None else dtype
+        if param.is_dist() and shape == list(param.shape):
+            accumulator = core._C_ops.full_like(param.detach(), float(fill_value), dtype)  # lies as the parameter does
+        else:
+            accumulator = core.full(shape, float(fill_value), dtype)
         accumulator.name = self._unique_name(param.name + "_" + name)
         accumulator.stop_gradient = True
         accumulator.persistable = True

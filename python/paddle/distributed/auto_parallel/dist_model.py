@@ -1,0 +1,214 @@
+"""``paddle.distributed.to_static``: a layer, loss and optimizer as distributed programs."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+import paddle
+
+from .api import attr_of, reshard, shard_tensor
+from .strategy import Strategy
+
+
+class _Step(paddle.nn.Layer):
+    """What one mode captures: the network, then the loss."""
+
+    def __init__(self, network, loss, num_inputs) -> None:
+        super().__init__()
+        self.network, self.loss_fn, self._num_inputs = network, loss, num_inputs
+
+    def forward(self, *data):
+        outs = self.network(*data[: self._num_inputs])
+        if self.loss_fn is None:
+            return outs
+        outs = outs if isinstance(outs, (list, tuple)) else [outs]
+        return self.loss_fn(*outs, *data[self._num_inputs :])
+
+
+class DistModel:
+    """A model that runs as one compiled program per mode, each rank its part. Made by :func:`to_static`.
+
+    Call it with a batch: ``train()`` mode steps the optimizer and returns the loss, ``eval()`` returns the loss, ``predict()`` the
+    network's outputs. Losses come as NumPy values.
+    """
+
+    def __init__(self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None, input_spec=None) -> None:
+        self.network, self._loader, self._loss, self._optimizer = layer, loader, loss, optimizer
+        self._strategy = strategy or Strategy()
+        self._input_spec = input_spec
+        self._num_inputs = self._count_inputs(loader)
+        self._steps: dict = {}
+        self._mode = None
+        self._gathered = 0
+        if loss is not None and optimizer is not None:
+            self.train()
+        elif loss is not None:
+            self.eval()
+        else:
+            self.predict()
+
+    # -- what the program's arguments are
+    def _count_inputs(self, loader):
+        """How many items of a batch go to the network; the rest are labels. None: told by the call."""
+        if self._input_spec is not None:
+            inputs = self._input_spec[0] if isinstance(self._input_spec[0], (list, tuple)) else self._input_spec[:1]
+            return len(inputs)
+        try:
+            parameters = inspect.signature(self.network.forward).parameters.values()
+        except (TypeError, ValueError):
+            return None
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            return None
+        return len([p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)])
+
+    def _inputs_of(self, data) -> int:
+        if self._loss is None or self._mode == "predict":
+            return len(data) if self._num_inputs is None else min(self._num_inputs, len(data))
+        return min(self._num_inputs or len(data) - 1, len(data) - 1)
+
+    # -- modes
+    def train(self) -> None:
+        """The next calls train.
+
+        Raises:
+            RuntimeError: there is no loss or no optimizer.
+        """
+        if self._loss is None or self._optimizer is None:
+            raise RuntimeError("Failed to set train mode: `loss` or `optimizer` is not set.")
+        self._mode = "train"
+        self.network.train()
+
+    def eval(self) -> None:
+        """The next calls return the loss.
+
+        Raises:
+            RuntimeError: there is no loss.
+        """
+        if self._loss is None:
+            raise RuntimeError("Failed to set eval mode: `loss` is not set.")
+        self._mode = "eval"
+        self.network.eval()
+
+    def predict(self) -> None:
+        """The next calls return the network's outputs."""
+        self._mode = "predict"
+        self.network.eval()
+
+    mode = property(lambda self: self._mode)
+
+    # -- running
+    def _step(self, data):
+        key = self._mode, self._inputs_of(data)
+        step = self._steps.get(key)
+        if step is None:
+            loss = self._loss if self._mode != "predict" else None
+            step = _Step(self.network, loss, key[1])
+            step.training = self._mode == "train"
+            step = self._steps[key] = paddle.jit.to_static(step, full_graph=True)
+        return step
+
+    def _amp(self):
+        amp = self._strategy.amp
+        return paddle.amp.auto_cast(
+            enable=amp.enable, level=amp.level if amp.enable else "O1", dtype=amp.dtype if amp.enable else "float16",
+            custom_white_list=amp.custom_white_list or None, custom_black_list=amp.custom_black_list or None,
+        )  # fmt: skip
+
+    def __call__(self, *args):
+        data = [a if isinstance(a, paddle.Tensor) else paddle.to_tensor(a) for a in _flat(args)]
+        step = self._step(data)
+        if self._mode != "train":
+            with paddle.no_grad(), self._amp():
+                return _numbers(step(*data), scalar=self._mode == "eval")
+        with self._amp():
+            loss = step(*data)
+        merge = self._strategy.gradient_merge
+        steps = merge.k_steps if merge.enable else getattr(self._optimizer, "gradient_accumulation_steps", 1) or 1
+        scaled = loss / steps if steps > 1 and (merge.avg or not merge.enable) else loss
+        scaled.backward()
+        self._gathered += 1
+        if self._gathered >= steps:
+            self._gathered = 0
+            self._optimizer.step()
+            self._optimizer.clear_grad()
+        return _numbers(loss.detach(), scalar=True)
+
+    def dist_main_program(self, mode=None):
+        """The captured program of a mode (the current one), or None before its first call."""
+        mode = mode or self._mode
+        for (known, _), step in self._steps.items():
+            if known == mode:
+                program = getattr(step.forward, "concrete_program", None)
+                return getattr(program, "main_program", program)
+        return None
+
+    serial_main_program = dist_main_program
+
+    def dist_startup_program(self, mode=None):
+        """Parameters are initialised when they are made: there is nothing for a program to do."""
+        return None
+
+    # -- state
+    def state_dict(self, mode="all", split_fusion=True) -> dict:
+        """Parameters and buffers by name (``"params"``), the optimizer's states (``"opt"``), or both."""
+        state: dict = {}
+        if mode in ("all", "params", "param"):
+            state.update(self.network.state_dict())
+        if mode in ("all", "opt") and self._optimizer is not None:
+            state.update({k: v for k, v in self._optimizer.state_dict().items() if isinstance(v, paddle.Tensor)})
+        return state
+
+    def set_state_dict(self, state_dict) -> None:
+        """Writes values into the parameters, buffers and optimizer states of these names, wherever they lie."""
+        own = self.network.state_dict()
+        for name, value in state_dict.items():
+            if name in own:
+                own[name].set_value(_alike(value, own[name]))
+        if self._optimizer is not None:
+            rest = {k: v for k, v in state_dict.items() if k not in own}
+            if rest:
+                self._optimizer.set_state_dict(rest)
+
+
+def _alike(value, target):
+    attr = attr_of(target)
+    if attr is None or not isinstance(value, paddle.Tensor):
+        return value
+    return reshard(value, *attr) if value.is_dist() else shard_tensor(value, *attr)
+
+
+def _flat(args) -> list:
+    out: list = []
+    for a in args:
+        out.extend(_flat(a)) if isinstance(a, (list, tuple)) else out.append(a)
+    return out
+
+
+def _numbers(value, scalar):
+    if isinstance(value, (list, tuple)):
+        return [_numbers(v, scalar) for v in value]
+    if not isinstance(value, paddle.Tensor):
+        return value
+    array = value.numpy()
+    return array if not scalar else np.asarray(array)[()]
+
+
+def to_static(layer, loader=None, loss=None, optimizer=None, strategy=None, input_spec=None):
+    """The layer (with a loss and an optimizer) as distributed programs.
+
+    Args:
+        layer: parameters may be distributed tensors; what is computed with them follows their placements.
+        loader: of batches (inputs, labels), as :class:`paddle.io.DataLoader`; batches are the same on every rank.
+        loss: ``loss(outputs, labels)``. optimizer: of the layer's parameters.
+        strategy: :class:`Strategy`.
+        input_spec: ``[inputs, labels]`` as lists of InputSpec, where the number of inputs isn't forward's.
+    """
+    if strategy is not None and strategy.sharding.enable and optimizer is not None:
+        from .shard_optimizer import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
+
+        stage = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStage3}[strategy.sharding.stage]
+        mesh = next((attr_of(p)[0] for p in layer.parameters() if attr_of(p)), None)
+        optimizer = shard_optimizer(optimizer, stage(mesh))
+    return DistModel(layer, loader, loss, optimizer, strategy, input_spec=input_spec)
