@@ -309,7 +309,9 @@ REFERENCES = {
     "min": lambda x, axis, keepdim: np.min(x, axis=_axes(axis), keepdims=keepdim),
     "amax": lambda x, axis, keepdim: np.max(x, axis=_axes(axis), keepdims=keepdim),
     "amin": lambda x, axis, keepdim: np.min(x, axis=_axes(axis), keepdims=keepdim),
-    "prod": lambda x, axis, keepdim, reduce_all: np.prod(x, axis=None if reduce_all else _axes(axis), keepdims=keepdim, dtype=x.dtype),
+    "prod": lambda x, axis, keepdim, reduce_all: np.prod(
+        x, axis=None if reduce_all else _axes(axis), keepdims=keepdim, dtype=x.dtype
+    ),
     "any": lambda x, axis, keepdim: np.any(x, axis=_axes(axis), keepdims=keepdim),
     "all": lambda x, axis, keepdim: np.all(x, axis=_axes(axis), keepdims=keepdim),
     "logsumexp": _logsumexp,
@@ -326,10 +328,15 @@ REFERENCES = {
     "frobenius_norm": lambda x, axis, keep_dim, reduce_all: np.sqrt(np.sum(x * x, axis=_axes(axis), keepdims=keep_dim)),
     "squared_l2_norm": lambda x: np.sum(x * x).reshape(1),
     "reduce_as": lambda x, target: np.sum(
-        x, axis=tuple(i for i in range(x.ndim) if i < x.ndim - target.ndim or target.shape[i - x.ndim + target.ndim] != x.shape[i])
+        x,
+        axis=tuple(
+            i for i in range(x.ndim) if i < x.ndim - target.ndim or target.shape[i - x.ndim + target.ndim] != x.shape[i]
+        ),
     ).reshape(target.shape),
     "cast": lambda x, dtype: x if dtype == "bfloat16" else x.astype(dtype),
-    "bitwise_right_shift": lambda x, y, is_arithmetic: x >> y if is_arithmetic else (x.view(f"u{x.itemsize}") >> y.view(f"u{x.itemsize}")).view(x.dtype),
+    "bitwise_right_shift": lambda x, y, is_arithmetic: (
+        x >> y if is_arithmetic else (x.view(f"u{x.itemsize}") >> y.view(f"u{x.itemsize}")).view(x.dtype)
+    ),
     "add_n": lambda inputs: sum(inputs[1:], inputs[0]),
     "allclose": lambda x, y, rtol, atol, equal_nan: np.asarray(np.allclose(x, y, rtol, atol, equal_nan)),
     "equal_all": lambda x, y: np.asarray(x.shape == y.shape and bool((x == y).all())),
@@ -383,7 +390,9 @@ REFERENCES = {
     "index_select": lambda x, index, axis: np.take(x, index, axis),
     "index_sample": lambda x, index: np.take_along_axis(x, index, 1),
     "take_along_axis": lambda arr, indices, axis: np.take_along_axis(
-        arr[tuple(slice(None) if i == axis % arr.ndim else slice(n) for i, n in enumerate(indices.shape))], indices, axis
+        arr[tuple(slice(None) if i == axis % arr.ndim else slice(n) for i, n in enumerate(indices.shape))],
+        indices,
+        axis,
     ),
     "put_along_axis": _put_along_axis,
     "scatter": _scatter,

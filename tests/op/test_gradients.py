@@ -64,11 +64,14 @@ class Case:
 
     def direction(self):
         return [
-            [np.asarray(self.rng.standard_normal(a.shape)) for a in (v if isinstance(v, list) else [v])] for v in self.base
+            [np.asarray(self.rng.standard_normal(a.shape)) for a in (v if isinstance(v, list) else [v])]
+            for v in self.base
         ]
 
     def loss(self, args):
-        outs = [o for o in outputs(self.sample.row, self.op(*args)) if str(o.dtype).rsplit(".", maxsplit=1)[-1] in SMOOTH]
+        outs = [
+            o for o in outputs(self.sample.row, self.op(*args)) if str(o.dtype).rsplit(".", maxsplit=1)[-1] in SMOOTH
+        ]
         if not outs:
             pytest.skip("no output that a gradient flows into")
         if self.weights is None:

@@ -86,7 +86,10 @@ def tree(tmp_path):
 
 def run(tree):
     return subprocess.run(
-        [sys.executable, ROOT / "tools/opgen", "--root", tree, "--out", tree / "out"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "tools/opgen", "--root", tree, "--out", tree / "out"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -148,7 +151,9 @@ def test_test_rows(tree):
     row = rows[0]
     assert row["samples"][0] == {"x": {"dtype": "float32", "shape": [2, 3], "flags": []}}
     assert row["samples"][1]["x"] == {"dtype": "float64", "shape": [4], "low": 0.0, "high": 1.0, "flags": ["t"]}
-    assert row["errors"] == [{"raises": "TypeError", "match": "", "args": {"x": {"dtype": "int32", "shape": [2], "flags": []}}}]
+    assert row["errors"] == [
+        {"raises": "TypeError", "match": "", "args": {"x": {"dtype": "int32", "shape": [2], "flags": []}}}
+    ]
     assert row["line"] == "ops/tiny.yaml:2"
     namespace = {"np": pytest.importorskip("numpy")}
     exec(row["numpy"], namespace)  # noqa: S102
@@ -172,7 +177,12 @@ def test_a_file_is_rewritten_only_when_its_text_changes(tree):
 
 
 WRONG = [
-    ("  dtype: float\n  inplace", "  shap: same_as(x)\n  dtype: float\n  inplace", 6, "unknown field 'shap' (did you mean 'shape'?)"),
+    (
+        "  dtype: float\n  inplace",
+        "  shap: same_as(x)\n  dtype: float\n  inplace",
+        6,
+        "unknown field 'shap' (did you mean 'shape'?)",
+    ),
     ("slope: float = 0.5", "slope: flot = 0.5", 3, "unknown kind 'flot' (did you mean 'float'?)"),
     ("slope: float = 0.5", "slope: float = yes", 3, "'yes' is not a default value"),
     ("slope: float = 0.5", "slope: int = 0.5", 3, "0.5 is no default for int"),
@@ -187,13 +197,23 @@ WRONG = [
     ("python: [paddle.nn", "python: [nn", 9, "is no public name"),
     ("  expr: x / (slope + abs(x))\n", "  shape: same_as(x)\n", 2, "has neither a vjp, nor a composition"),
     ("  expr: x / (slope + abs(x))\n", "  shape: same_as(x)\n  rules: [vjp]\n", 6, "saves: says what the vjp reads"),
-    ("  expr: x / (slope + abs(x))\n", "  shape: same_ass(x)\n  nondifferentiable: true\n", 5, "unknown shape template 'same_ass'"),
+    (
+        "  expr: x / (slope + abs(x))\n",
+        "  shape: same_ass(x)\n  nondifferentiable: true\n",
+        5,
+        "unknown shape template 'same_ass'",
+    ),
     ("  inplace: {out: x}\n", "  saves: [slope]\n", 7, "'slope' is neither a tensor nor `name.meta`"),
     ("  inplace: {out: x}\n", "  saves: [out]\n", 5, "the gradient reads 'x', which is not among saves"),
     ("  inplace: {out: x}\n", "  pir: slope; x\n", 7, "slope (float) can't be an operand; put it after ';'"),
     ("  inplace: {out: x}\n", "  traits: [random]\n", 7, "'random' is no trait"),
     ("- op: multiply", "- op: softsign", 15, "is already defined at ops/tiny.yaml:2"),
-    ("x * y\n  dtype: float\n  promote: tensors", "x * y\n  dtype: float\n  promote: tensor", 20, "'tensor' is no tensor"),
+    (
+        "x * y\n  dtype: float\n  promote: tensors",
+        "x * y\n  dtype: float\n  promote: tensor",
+        20,
+        "'tensor' is no tensor",
+    ),
 ]
 
 
@@ -217,6 +237,9 @@ def test_no_operator_for_what_a_gradient_needs(tree):
 
 def test_the_project_s_own_records_are_right(tmp_path):
     result = subprocess.run(
-        [sys.executable, ROOT / "tools/opgen", "--root", ROOT, "--out", tmp_path], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "tools/opgen", "--root", ROOT, "--out", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr

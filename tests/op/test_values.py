@@ -12,7 +12,14 @@ try:
 except ImportError:
     sp = None
 
-TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 3e-6, "float64": 1e-12, "complex64": 3e-6, "complex128": 1e-12}
+TOLERANCE = {
+    "float16": 2e-3,
+    "bfloat16": 1.6e-2,
+    "float32": 3e-6,
+    "float64": 1e-12,
+    "complex64": 3e-6,
+    "complex128": 1e-12,
+}
 # What these return is not determined by their arguments.
 SKIPPED = {"empty"}
 
@@ -79,7 +86,9 @@ def differs_in_dtype(sample):
     return others[zlib.crc32(sample.row["op"].encode()) % len(others)] if others else None
 
 
-@pytest.mark.parametrize("sample", all_samples(lambda r: not r["random"] and r["numpy"] and r["samples"]), ids=lambda s: s.id)
+@pytest.mark.parametrize(
+    "sample", all_samples(lambda r: not r["random"] and r["numpy"] and r["samples"]), ids=lambda s: s.id
+)
 def test_value_in_another_dtype(sample):
     dtype = differs_in_dtype(sample)
     if dtype is None or sample.index > 0:

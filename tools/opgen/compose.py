@@ -15,8 +15,23 @@ from .expr import Prog
 from .schema import Record
 
 _CPP_NUMBER = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-_CPP_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "logical_and": "&&", "logical_or": "||"}
-_BOOLEAN_OPERANDS = {"logical_and": (0, 1), "logical_or": (0, 1), "logical_xor": (0, 1), "logical_not": (0,), "where": (0,)}
+_CPP_COMPARE = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "logical_and": "&&",
+    "logical_or": "||",
+}
+_BOOLEAN_OPERANDS = {
+    "logical_and": (0, 1),
+    "logical_or": (0, 1),
+    "logical_xor": (0, 1),
+    "logical_not": (0,),
+    "where": (0,),
+}
 
 
 class ComposeError(Exception):
@@ -54,8 +69,8 @@ class Operators:
 
 
 class Composer:
-    """Writes C++ statements. A value is (kind, text): `num` a double, `cond` a C++ bool, `scalar` a Scalar, `tensor`, `bool` a
-    bool tensor."""
+    """Writes C++ statements. A value is (kind, text): `num` a double, `cond` a C++ bool, `scalar` a Scalar, `tensor`,
+    `bool` a bool tensor."""
 
     def __init__(self, prog: Prog, ops: Operators, functions: dict[str, scalar.Fn], like: str):
         self.prog, self.ops, self.functions, self.like = prog, ops, functions, like
@@ -105,7 +120,10 @@ class Composer:
         (_, test), yes, no = operands
         if yes[0] == no[0] and yes[0] in ("num", "cond"):
             return yes[0], f"({test} ? {yes[1]} : {no[1]})"
-        branches = [self.tensor(v) if v[0] in ("tensor", "bool") else f"compose::full_like({v[1]}, {self.like})" for v in (yes, no)]
+        branches = [
+            self.tensor(v) if v[0] in ("tensor", "bool") else f"compose::full_like({v[1]}, {self.like})"
+            for v in (yes, no)
+        ]
         self.lines.append(f"Tensor t{number} = {test} ? {branches[0]} : {branches[1]};")
         return "tensor", f"t{number}"
 
@@ -153,7 +171,11 @@ class Composer:
         if kind != "num":
             return None
         if fn == "sub":
-            return f"ops::scale({tensor}, 1.0, -({number}))" if number_is_second else f"ops::scale({tensor}, -1.0, {number})"
+            return (
+                f"ops::scale({tensor}, 1.0, -({number}))"
+                if number_is_second
+                else f"ops::scale({tensor}, -1.0, {number})"
+            )
         if fn == "div" and number_is_second:
             return f"ops::scale({tensor}, 1.0 / {number})"
         if fn == "div" and "reciprocal" in self.ops.plain:

@@ -56,14 +56,16 @@ class _Context:
         if len(r.tensors) == 1 and steps > 1 and reads_grad and not r.synthetic and f"{r.name}_grad" not in names:
             prog = progs[inputs[0].name]
             grad = self.grad_record(r, prog)
-            arguments = [f"v.{cpp_name(n)}" for n in (*prog.inputs, *(a.name for a in grad.args[len(prog.inputs):]))]
+            arguments = [f"v.{cpp_name(n)}" for n in (*prog.inputs, *(a.name for a in grad.args[len(prog.inputs) :]))]
             self.set_saves(r, set(prog.inputs), set())
             target = f"v.{grad_field(r, inputs[0].name)}"
             body = f"if (v.need_{inputs[0].name}) {target} = ops::{grad.name}({', '.join(arguments)});"
             if r.complex == "holomorphic":  # conj(f'(x)) g = conj(f'(x) conj(g)): one program for real and complex
                 seed = f"v.{r.outs[0].name}_grad"
                 arguments = [f"compose::conj({a})" if a == seed else a for a in arguments]
-                body = f"if (v.need_{inputs[0].name}) {target} = compose::conj(ops::{grad.name}({', '.join(arguments)}));"
+                body = (
+                    f"if (v.need_{inputs[0].name}) {target} = compose::conj(ops::{grad.name}({', '.join(arguments)}));"
+                )
             r.vjp_source = body
             self.derive(grad, names)
             return grad

@@ -1,10 +1,10 @@
 """`dtype:` of a record: which dtypes the tensors may have, and which the outputs get.
 
-    dtype: float                               every tensor: one of the set, all alike; outputs as the first tensor
-    dtype: "x: float|int, index: index -> x"   per tensor, then the result
-    dtype: "x: any -> out: x, indices: int64"  per output
-    dtype: "number -> promote(x, y)"           see RESULTS for the functions
-    dtype: "-> dtype or x"                     nothing checked; the attribute if it is given, else as x
+dtype: float                               every tensor: one of the set, all alike; outputs as the first tensor
+dtype: "x: float|int, index: index -> x"   per tensor, then the result
+dtype: "x: any -> out: x, indices: int64"  per output
+dtype: "number -> promote(x, y)"           see RESULTS for the functions
+dtype: "-> dtype or x"                     nothing checked; the attribute if it is given, else as x
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from .errors import did_you_mean
 from .kinds import DTYPE_SETS, DTYPES, cpp_name
 from .signature import Arg, split_top
 
-# function -> C++: real_of and complex_of change between real and complex; widen: bool and small integers to int64 (sum);
+# function -> C++: real_of and complex_of change between real and complex; widen: bool and small integers to int64;
 # inexact: integers and bool to float32; default_float, default_int: what the user set.
 RESULTS = {
     "promote": "infer::promote_all", "real": "real_of", "complex": "complex_of", "widen": "infer::widen",
-    "inexact": "infer::inexact", "power": "infer::power_dtype", "default_float": "infer::default_float", "scalar": "infer::scalar_dtype",
+    "inexact": "infer::inexact", "power": "infer::power_dtype",
+    "default_float": "infer::default_float", "scalar": "infer::scalar_dtype",
 }  # fmt: skip
 
 
 @dataclass
 class DtypeRule:
-    """checks: tensor argument -> names of the accepted sets and dtypes; alike: tensors that must equal the first one."""
+    """checks: tensor argument -> names of the accepted sets and dtypes; alike: tensors that must equal the first."""
 
     checks: dict[str, list[str]] = field(default_factory=dict)
     alike: list[str] = field(default_factory=list)

@@ -32,7 +32,11 @@ def parameters(r: Record, defaults: bool, inplace: bool = False) -> str:
         text = f"{kind} {cpp_name(arg.name)}"
         if defaults and arg.has_default:
             text += f" = {cpp_default(arg)}"
-        elif defaults and arg.kind.optional and all(a.has_default or a.kind.optional for a in r.args[r.args.index(arg) :]):
+        elif (
+            defaults
+            and arg.kind.optional
+            and all(a.has_default or a.kind.optional for a in r.args[r.args.index(arg) :])
+        ):
             text += " = {}"
         parts.append(text)
     return ", ".join(parts)

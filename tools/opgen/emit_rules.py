@@ -1,4 +1,4 @@
-"""phi/rules_<family>.{h,cc}: for each operator what its C++ rules read and write, and the glue to OpCall and VjpCall."""
+"""phi/rules_<family>.{h,cc}: what each operator's C++ rules read and write, and the glue to OpCall and VjpCall."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from .schema import Record
 from .signature import Arg
 
 DTYPE_BITS = {name: i for i, name in enumerate([
-    "undefined", "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16",
+    "undefined", "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16",
+    "bfloat16",
     "float32", "float64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
 ])}  # fmt: skip  # in the order of tensor/dtype.h; rules_<family>.cc asserts it
 ALL_CHECKED = set(DTYPES)
@@ -73,9 +74,7 @@ def source(family: str, records: list[Record]) -> str:
 def args_struct(r: Record) -> str:
     if not r.args:
         return "struct Args {\n  explicit Args(const OpCall&) {}\n};\n"
-    inits = ", ".join(
-        f"{cpp_name(a.name)}({a.kind.get.replace('$', f'c.args[{i}]')})" for i, a in enumerate(r.args)
-    )
+    inits = ", ".join(f"{cpp_name(a.name)}({a.kind.get.replace('$', f'c.args[{i}]')})" for i, a in enumerate(r.args))
     fields = "".join(f"  {a.kind.field} {cpp_name(a.name)};\n" for a in r.args)
     return f"struct Args {{\n  explicit Args(const OpCall& c) : {inits} {{}}\n{fields}}};\n"
 
@@ -118,7 +117,8 @@ def vjp_struct(r: Record) -> str:
         f"  {'Tensors' if a.kind.is_list else 'Tensor'} {grad_field(r, a.name)};\n" for _, a in gradient_args(r)
     )
     colon = f" : {inits}" if inits else ""
-    return f"struct Vjp {{\n  explicit Vjp(const VjpCall& c){colon} {{}}\n{fields}  // to fill in; undefined is zero\n{results}}};\n"
+    head = f"struct Vjp {{\n  explicit Vjp(const VjpCall& c){colon} {{}}\n"
+    return f"{head}{fields}  // to fill in; undefined is zero\n{results}}};\n"
 
 
 def meta_glue(r: Record) -> str:
@@ -163,7 +163,9 @@ def meta_glue(r: Record) -> str:
             lines.append(f"infer::set_dtypes({o.name}_meta, {r.dtype.results[o.name]});")
     lines.append("c.metas_ready = true;")
     body = "".join(f"  {line}\n" for line in lines)
-    return f"void meta_{r.name}(OpCall& c) {{\n  [[maybe_unused]] const rules::{cpp_name(r.name)}::Args a(c);\n{body}}}\n"
+    return (
+        f"void meta_{r.name}(OpCall& c) {{\n  [[maybe_unused]] const rules::{cpp_name(r.name)}::Args a(c);\n{body}}}\n"
+    )
 
 
 def decompose_glue(r: Record) -> str:

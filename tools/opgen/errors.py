@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class SchemaError(Exception):
-    """A record is wrong. The message reads `ops/math.yaml:12: [softmax] unknown field 'shap' (did you mean 'shape'?)`."""
+    """A record is wrong: `ops/math.yaml:12: [softmax] unknown field 'shap' (did you mean 'shape'?)`."""
 
     def __init__(self, file: str, line: int, op: str | None, message: str):
         super().__init__(f"{file}:{line}: " + (f"[{op}] " if op else "") + message)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """text: in a record. enum: ArgKind. param: C++ parameter. field: member of Args. get: from an Arg named $. py: stub."""
+    """text: in a record. enum: ArgKind. param: C++ parameter. field: member of Args. get: from an Arg $. py: stub."""
 
     text: str
     enum: str

@@ -15,7 +15,8 @@ from .signature import Arg, parse_signature, split_top
 from .source import Raw, read_family
 
 FIELDS = (
-    "op", "args", "out", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "combine", "init", "loops",
+    "op", "args", "out", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "combine", "init",
+    "loops",
     "host", "rules", "saves", "intermediate", "nondifferentiable", "inplace", "view", "random", "host_args",
     "data_dependent_shape", "spmd", "local", "linear_in", "amp", "complex", "python", "samples", "errors", "doc",
 )  # fmt: skip
@@ -29,7 +30,15 @@ TRAITS = {
     "needs_kernel": "kNeedsKernel", "host_copy": "kHostCopy", "inplace_variant": "kInplaceVariant",
 }  # fmt: skip
 # Those that other fields imply may not be written by hand.
-IMPLIED = {"random", "nondifferentiable", "data_dependent_shape", "needs_kernel", "host_copy", "inplace_variant", "view"}
+IMPLIED = {
+    "random",
+    "nondifferentiable",
+    "data_dependent_shape",
+    "needs_kernel",
+    "host_copy",
+    "inplace_variant",
+    "view",
+}
 RULES = ("shape", "decompose", "vjp")
 AMP = {"keep": "kKeep", "white": "kWhite", "black": "kBlack", "promote": "kPromote"}
 COMPLEX = {"unsupported": "kUnsupported", "holomorphic": "kHolomorphic", "custom": "kCustom"}
@@ -71,8 +80,8 @@ class Record:
     python: list[str] = field(default_factory=list)
     samples: list[dict] = field(default_factory=list)
     errors: list[dict] = field(default_factory=list)
-    vjp_source: str | None = None       # C++ body of a derived vjp
-    synthetic: bool = False             # made by derive.py
+    vjp_source: str | None = None  # C++ body of a derived vjp
+    synthetic: bool = False  # made by derive.py
 
     def wrong(self, name: str | None, message: str) -> SchemaError:
         return self.raw.wrong(name, message)
@@ -324,7 +333,9 @@ class _Parser:
         differentiable = r.nondifferentiable or "vjp" in r.rules or "decompose" in r.rules or r.prog is not None
         if not differentiable and any(not t.nondifferentiable for t in r.tensors):
             raise self.raw.wrong(
-                None, "has neither a vjp, nor a composition or expr to differentiate; say `nondifferentiable: true` if that's meant"
+                None,
+                "has neither a vjp, nor a composition or expr to differentiate; "
+                "say `nondifferentiable: true` if that's meant",
             )
 
     def shape_and_dtype(self, known: set[str]) -> None:
@@ -358,7 +369,11 @@ class _Parser:
             t |= {"elementwise", "primitive"} | ({"broadcast"} if len(r.tensors) > 1 else set())
         if r.combine:
             t |= {"reduction", "primitive"}
-        for flag, trait in (("random", "random"), ("data_dependent_shape", "data_dependent_shape"), ("host", "host_copy")):
+        for flag, trait in (
+            ("random", "random"),
+            ("data_dependent_shape", "data_dependent_shape"),
+            ("host", "host_copy"),
+        ):
             if self.flag(flag):
                 t.add(trait)
         if any(o.view_of >= 0 for o in r.outs):
@@ -396,9 +411,13 @@ class _Parser:
         extra = ["raises", "match"] if field_name == "errors" else []
         for key in row:
             if key not in known and key not in extra:
-                raise self.raw.wrong(field_name, f"{field_name}: {key!r} is no argument{did_you_mean(key, known + extra)}")
+                raise self.raw.wrong(
+                    field_name, f"{field_name}: {key!r} is no argument{did_you_mean(key, known + extra)}"
+                )
         if field_name == "errors" and row.get("raises") not in RAISES:
-            raise self.raw.wrong(field_name, f"errors: raises: expected one of {', '.join(RAISES)}, got {row.get('raises')!r}")
+            raise self.raw.wrong(
+                field_name, f"errors: raises: expected one of {', '.join(RAISES)}, got {row.get('raises')!r}"
+            )
         for arg in r.args:
             if arg.name not in row:
                 if not arg.has_default and not arg.kind.optional and field_name == "samples":
@@ -409,5 +428,6 @@ class _Parser:
                 for item in value if isinstance(value, list) else [value]:
                     if item is not None and not SAMPLE_TENSOR.match(str(item)):
                         raise self.raw.wrong(
-                            field_name, f"{field_name}: {arg.name}: {item!r} is no tensor; expected e.g. f32[2,3] or i64[4](0,5)"
+                            field_name,
+                            f"{field_name}: {arg.name}: {item!r} is no tensor; expected e.g. f32[2,3] or i64[4](0,5)",
                         )

@@ -20,7 +20,7 @@ class Arg:
     name: str
     kind: Kind
     default: object = REQUIRED
-    saved: str = "kNo"              # SaveKind
+    saved: str = "kNo"  # SaveKind
     operand: bool = True
     pir_name: str = ""
     nondifferentiable: bool = False
@@ -37,7 +37,7 @@ class Arg:
 
 
 def split_top(text: str, separator: str = ",") -> list[str]:
-    """text cut at separators that stand outside brackets and strings; parts are stripped, the last empty one dropped."""
+    """text cut at separators outside brackets and strings; parts are stripped, an empty last one is dropped."""
     parts, depth, quote, start = [], 0, "", 0
     for i, c in enumerate(text):
         if quote:
@@ -91,7 +91,8 @@ def _default(name: str, kind: Kind, text: str) -> object:
         except (ValueError, SyntaxError):
             raise ValueError(f"{name}: {text!r} is not a default value") from None
     accepts: dict[str, tuple] = {
-        "Scalar": (bool, int, float), "Ints": (int, list), "int": (int,), "float": (int, float), "bool": (bool,), "str": (str,),
+        "Scalar": (bool, int, float), "Ints": (int, list), "int": (int,), "float": (int, float), "bool": (bool,),
+        "str": (str,),
         "int[]": (list,), "float[]": (list,), "bool[]": (list,), "str[]": (list,), "Scalar[]": (list,), "int?": (int,),
         "float?": (int, float), "bool?": (bool,), "dtype": (str,), "dtype?": (str,), "Tensor[]": (list,),
     }  # fmt: skip
@@ -99,7 +100,9 @@ def _default(name: str, kind: Kind, text: str) -> object:
     if value is None:
         if not none_ok:
             raise ValueError(f"{name}: None is no default for {kind.text}")
-    elif not isinstance(value, accepts.get(kind.text, ())) or (isinstance(value, bool) and kind.text in ("int", "int?")):
+    elif not isinstance(value, accepts.get(kind.text, ())) or (
+        isinstance(value, bool) and kind.text in ("int", "int?")
+    ):
         raise ValueError(f"{name}: {text} is no default for {kind.text}")
     return value
 
