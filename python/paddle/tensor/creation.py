@@ -125,7 +125,12 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
     return created(_C_ops.arange(start, end, step, dtype, place_of(device)), out, requires_grad)
 
 
-range = arange  # noqa: A001 - the public name
+def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, name=None):  # noqa: A001
+    """start, start + step, ... up to and with `end`; with one argument from 0 to it."""
+    if end is None:
+        start, end = 0, start
+    options = {"out": out, "device": device, "requires_grad": requires_grad}
+    return arange(start, end + (step if isinstance(step, _int) and isinstance(end, _int) else step / 2), step, dtype, **options)
 
 
 def _count(num):
@@ -261,7 +266,7 @@ def as_tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """`obj` as a tensor; a copy if `copy` is True."""
     if isinstance(obj, Tensor) and not copy:
-        return obj if dtype is None else obj.astype(dtype)
+        return created((obj if dtype is None else obj.astype(dtype)).detach(), None, requires_grad)
     return _tensor_or(obj, dtype, device, requires_grad)
 
 

@@ -153,8 +153,10 @@ def is_same_shape(self, y):
 
 
 def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
-    """Makes this tensor look into the memory of `source` (itself by default) under `shape`, `stride`, `offset` in bytes."""
-    source = self if source is None else source
+    """Makes this tensor look into the memory of `source` (nothing by default) under `shape`, `stride`, `offset` in bytes."""
+    if source is None:
+        self._become(_C_ops.empty([0], self.dtype, None))
+        return self
     shape = list(source.shape if shape is None else shape)
     if stride is None:
         stride = list(source.strides) if shape == list(source.shape) else _contiguous(shape)
@@ -168,6 +170,11 @@ def _contiguous(shape):
         out.insert(0, step)
         step *= n
     return out
+
+
+def cast_(self, dtype):
+    """This tensor becomes itself in another dtype."""
+    return self._write_back(_C_ops.cast(self, dtype))
 
 
 def _slice(self, begin_idx, end_idx):
@@ -228,7 +235,8 @@ def _device_name(self):
 _METHODS = {
     "type_as": type_as, "new_empty": new_empty, "new_zeros": new_zeros, "new_ones": new_ones, "new_full": new_full,
     "new_tensor": new_tensor, "requires_grad_": requires_grad_, "stride": stride, "get_device": get_device, "softmax": softmax,
-    "is_same_shape": is_same_shape, "set_": set_, "_slice": _slice, "_to": _to, "_numel": _numel, "_clear_data": _clear_data,
+    "is_same_shape": is_same_shape,
+    "cast_": cast_, "set_": set_, "_slice": _slice, "_to": _to, "_numel": _numel, "_clear_data": _clear_data,
     "_md5sum": _md5sum, "__complex__": __complex__, "get_strides": lambda self: self.strides,
     "__lshift__": _shift(_C_ops.bitwise_left_shift, False), "__rlshift__": _shift(_C_ops.bitwise_left_shift, True),
     "__rshift__": _shift(_C_ops.bitwise_right_shift, False), "__rrshift__": _shift(_C_ops.bitwise_right_shift, True),

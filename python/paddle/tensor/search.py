@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, finish
+from ._common import Tensor, accepts, axes_list, axis_in, finish, is_inexact
 from .indexing import argwhere, index_select, masked_select, nonzero, where  # noqa: F401
 
 
@@ -90,6 +90,11 @@ def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=Non
         right = side == "right"
     if not isinstance(values, Tensor):
         values = _C_ops.full([], values, sorted_sequence.dtype, None)
+    if values.dtype != sorted_sequence.dtype:  # compared in the wider of both
+        if is_inexact(values.dtype) and not is_inexact(sorted_sequence.dtype):
+            sorted_sequence = _C_ops.cast(sorted_sequence, values.dtype)
+        else:
+            values = _C_ops.cast(values, sorted_sequence.dtype)
     return finish(_C_ops.searchsorted(sorted_sequence, values, out_int32, right), out)
 
 

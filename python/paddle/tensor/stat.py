@@ -99,7 +99,7 @@ def _median(x, axis, keepdim, mode, out, skip_nan):
             place = _C_ops.where(any_bad, first, place)
     shape = kept if keepdim else list(rows.shape[:-1])
     result = _C_ops.reshape(result, shape)
-    if mode == "min" and axis is not None:
+    if mode == "min" and isinstance(axis, int):
         return finish((result, _C_ops.reshape(place, shape)), out)
     return finish(result, out)
 
