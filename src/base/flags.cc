@@ -81,6 +81,13 @@ struct Registry {
     add("pir_print_passes", false, "print to stderr what each pass over a program changed");
     add("profile", false, "record each instruction's time");
     add("conv_workspace_size_limit", int64_t{512}, "MiB that a convolution may use as scratch");
+    for (const char* name : {"use_stride_kernel", "json_format_model", "cpu_deterministic"})
+      add(name, true, "kept for callers that set it; always so");
+    for (const char* name : {"cudnn_exhaustive_search", "enable_async_trace", "use_stream_safe_cuda_allocator", "set_to_1d",
+                             "dataloader_use_file_descriptor", "sdpa_select_math", "npu_jit_compile"})
+      add(name, false, "kept for callers that set it");
+    for (const char* name : {"selected_gpus", "selected_xpus"}) add(name, std::string(), "the launcher's choice of devices");
+    add("flash_attn_version", int64_t{2}, "kept for callers that set it");
     add("cpu_isa", std::string(), "force kernels for base, avx2 or avx512");
   }
 };

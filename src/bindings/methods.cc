@@ -181,7 +181,7 @@ PyObject* clear_gradient(PyObject* o, PyObject* args, PyObject* kwargs) {
 }
 PyObject* clear_grad(PyObject* o, PyObject*) {
   return guard([&]() -> PyObject* {
-    if (autograd::Meta* m = autograd::find_meta(self_tensor(o))) m->grad = Tensor();
+    clear_grad_of(self_tensor(o), true);
     Py_RETURN_NONE;
   });
 }
@@ -287,7 +287,10 @@ PyObject* copy_(PyObject* o, PyObject* args) {
 // The handle means the value from here on: elements, shape, dtype and history. Its storage is left to those who share it.
 PyObject* become(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
-    self_tensor(o).become(expect_tensor(value, "_become"));
+    if (dispatch::Trace* trace = dispatch::Trace::active())
+      trace->rebind(self_tensor(o), expect_tensor(value, "_become"));
+    else
+      self_tensor(o).become(expect_tensor(value, "_become"));
     Py_INCREF(o);
     return o;
   });
@@ -304,6 +307,8 @@ PyObject* write_back(PyObject* o, PyObject* value) {
             t->name ? *t->name : "");
       if (t.dtype() == v.dtype() && t.shape() == v.shape())
         ops::set_value_with_tensor_(t, v, Ints{}, Ints{}, Ints{}, {}, {}, {});
+      else if (dispatch::Trace* trace = dispatch::Trace::active())
+        trace->rebind(t, v);
       else
         t.become(v);
     }
@@ -401,7 +406,7 @@ PyMethodDef* tensor_methods() {
       {"_register_backward_hook", register_backward_hook, METH_O, nullptr},
       {"retain_grads", retain_grads, METH_NOARGS, "keep .grad of this tensor although it is no leaf"},
       with_keywords("clear_gradient", clear_gradient, "zeroes or drops .grad"),
-      {"clear_grad", clear_grad, METH_NOARGS, "drops .grad"},
+      {"clear_grad", clear_grad, METH_NOARGS, "zeroes .grad"},
       {"gradient", gradient, METH_NOARGS, ".grad as a NumPy array, or None"},
       {"detach", detach, METH_NOARGS, "the same storage without history"},
       {"detach_", detach_, METH_NOARGS, "forgets the history in place"},

@@ -55,7 +55,7 @@ const char* numpy_name(DType t) {
 
 // An ndarray of the value's natural NumPy type; nested lists become arrays here.
 Object as_array(PyObject* value) {
-  Object array = own(PyObject_CallMethod(numpy().get(), "asarray", "O", value));
+  Object array = own(PyObject_CallMethod(numpy().get(), "asarray", "(O)", value));
   Object kind = own(PyObject_GetAttrString(own(PyObject_GetAttrString(array.get(), "dtype")).get(), "kind"));
   std::string k = PyUnicode_AsUTF8(kind.get());
   check(k == "b" || k == "i" || k == "u" || k == "f" || k == "c", ErrorKind::kValue,

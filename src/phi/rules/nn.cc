@@ -361,8 +361,13 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
 }
 
 void batch_norm::vjp(Vjp& v) {
-  auto [x_grad, scale_grad, bias_grad] =
-      ops::batch_norm_grad(v.x, v.scale, v.mean, v.variance, v.out_grad, uses_running(v), v.epsilon, v.data_format);
+  // In training the running statistics were overwritten by the call itself, and the gradient doesn't read them.
+  bool running = uses_running(v);
+  auto statistic = [&](const Tensor& t) {
+    return running ? t : ops::full(Ints(t.shape()), Scalar(0.0), t.dtype(), t.place());
+  };
+  auto [x_grad, scale_grad, bias_grad] = ops::batch_norm_grad(v.x, v.scale, statistic(v.mean), statistic(v.variance), v.out_grad,
+                                                              running, v.epsilon, v.data_format);
   if (v.need_x) v.x_grad = x_grad;
   if (v.need_scale) v.scale_grad = compose::cast_to(scale_grad, v.scale.dtype());
   if (v.need_bias) v.bias_grad = bias_grad;
@@ -403,8 +408,9 @@ void layer_norm::vjp(Vjp& v) {
 void batch_norm_grad::shape(const Args& a, TensorMeta& x_grad, TensorMeta& scale_grad, TensorMeta& bias_grad) {
   infer::check_rank("batch_norm_grad", "x", a.x, 2, 5);
   Dim channels = a.x.shape()[channel_of("batch_norm_grad", a.x, a.data_format)];
-  for (const Tensor* t : {&a.mean, &a.variance, &a.scale})
-    if (t->defined()) infer::check_size("batch_norm_grad", "mean, variance and scale", channels, paddle::numel(t->shape()));
+  for (const Tensor* t : {&a.mean, &a.inverse_std, &a.scale})
+    if (t->defined()) infer::check_size("batch_norm_grad", "mean, inverse_std and scale", channels, paddle::numel(t->shape()));
+  check(a.mean.defined() == a.inverse_std.defined(), ErrorKind::kValue, "[batch_norm_grad] expected both of mean and inverse_std, or neither");
   x_grad.shape = infer::same_shape("batch_norm_grad", "out_grad", a.out_grad, "x", a.x);
   scale_grad.shape = bias_grad.shape = Shape{channels};
   scale_grad.dtype = bias_grad.dtype = stat_dtype(a.x.dtype());
@@ -416,20 +422,20 @@ ops::batch_norm_grad_out batch_norm_grad::decompose(const Args& a) {
   DType t = a.x.dtype();
   Tensor x = compose::cast_to(a.x, stat_dtype(t)), g = compose::cast_to(a.out_grad, stat_dtype(t));
   Ints axes = other_axes(x, channel);
-  Tensor mean, variance;
-  if (a.use_running) {
+  const bool constant = a.mean.defined();
+  Tensor mean, inv;
+  if (constant) {
     mean = per_channel(a.mean, x, channel);
-    variance = per_channel(a.variance, x, channel);
+    inv = per_channel(a.inverse_std, x, channel);
   } else {
     Moments m = moments(x, axes);
     mean = m.mean;
-    variance = m.variance;
+    inv = inverse_std(m.variance, a.epsilon);
   }
-  Tensor inv = inverse_std(variance, a.epsilon);
   Tensor xhat = (x - mean) * inv;
   Tensor scale_grad = ops::sum(g * xhat, axes), bias_grad = ops::sum(g, axes);
   if (a.scale.defined()) g = g * per_channel(a.scale, x, channel);
-  return {compose::cast_to(a.use_running ? g * inv : normalised_grad(g, xhat, inv, axes), t), scale_grad, bias_grad};
+  return {compose::cast_to(constant ? g * inv : normalised_grad(g, xhat, inv, axes), t), scale_grad, bias_grad};
 }
 
 void layer_norm_grad::shape(const Args& a, TensorMeta& x_grad, TensorMeta& scale_grad, TensorMeta& bias_grad) {

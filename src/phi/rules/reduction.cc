@@ -56,9 +56,9 @@ void check_not_empty(std::string_view op, const Tensor& x, const Sizes& axes) {
 Ints ints(const Sizes& axes) { return Ints(std::span<const int64_t>(axes)); }
 
 // The gradient of max and min: to every element that equals the result.
-Tensor to_extremes(const Tensor& x, const Tensor& out, const Tensor& g, const Sizes& axes, bool evenly) {
+Tensor to_extremes(const Tensor& x, const Tensor& out, const Tensor& g, const Sizes& axes) {
   Tensor hit = ops::cast(ops::equal(x, kept(out, axes, x.shape())), g.dtype());
-  if (evenly) hit = hit / ops::sum(hit, ints(axes), kSame, true);
+  hit = hit / ops::sum(hit, ints(axes), kSame, true);
   return hit * kept(g, axes, x.shape());
 }
 
@@ -92,7 +92,7 @@ void max::shape(const Args& a, TensorMeta& out) {
 
 void max::vjp(Vjp& v) {
   if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("max", v.axis, v.x.shape().size()), false);
+    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("max", v.axis, v.x.shape().size()));
 }
 
 void min::shape(const Args& a, TensorMeta& out) {
@@ -102,7 +102,7 @@ void min::shape(const Args& a, TensorMeta& out) {
 
 void min::vjp(Vjp& v) {
   if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("min", v.axis, v.x.shape().size()), false);
+    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("min", v.axis, v.x.shape().size()));
 }
 
 void amax::shape(const Args& a, TensorMeta& out) {
@@ -112,7 +112,7 @@ void amax::shape(const Args& a, TensorMeta& out) {
 
 void amax::vjp(Vjp& v) {
   if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amax", v.axis, v.x.shape().size()), true);
+    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amax", v.axis, v.x.shape().size()));
 }
 
 void amin::shape(const Args& a, TensorMeta& out) {
@@ -122,7 +122,7 @@ void amin::shape(const Args& a, TensorMeta& out) {
 
 void amin::vjp(Vjp& v) {
   if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amin", v.axis, v.x.shape().size()), true);
+    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amin", v.axis, v.x.shape().size()));
 }
 
 void prod::vjp(Vjp& v) {
