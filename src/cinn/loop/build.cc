@@ -252,11 +252,6 @@ class Builder {
     return sum;
   }
 
-  int unroll_of(const PassPlan& pass) const {
-    double cost = body_cost(pass);
-    return cost <= 20 ? 4 : cost <= 50 ? 2 : 1;
-  }
-
   Index work_of(const PassPlan& pass) const {
     Index n = static_cast<int64_t>(body_cost(pass)) + 1;
     for (int a : pass.axes) n = n * axes_.axes[a].extent;
@@ -274,7 +269,7 @@ class Builder {
     for (size_t i = 0; i < pass.axes.size(); ++i) {
       const bool innermost = i + 1 == pass.axes.size();
       Index count = evaluator_.trip_count(pass.axes[i], where);
-      where[pass.axes[i]] = emit_.open_loop(count, innermost, innermost ? unroll_of(pass) : 1);
+      where[pass.axes[i]] = emit_.open_loop(count, innermost, innermost ? Emitter::kByCost : 1);
     }
     current_ = where;
     for (size_t i = 0; i < pass.reductions.size(); ++i) {
@@ -313,12 +308,12 @@ class Builder {
       Binding where = base_;
       Index& at = where[kernel_->tile_axis];
       at = at + emit_.open_loop(m_.pool.min(axes_.axes[kernel_->tile_axis].extent - at, kTile), false, 1);
-      over_block(unroll_of(pass), where, [&](const Binding& inner) { emit_stores(pass, inner); });
+      over_block(Emitter::kByCost, where, [&](const Binding& inner) { emit_stores(pass, inner); });
       emit_.close_loop();
       return;
     }
     if (pass.axes.empty()) {
-      over_block(unroll_of(pass), base_, [&](const Binding& where) { emit_stores(pass, where); });
+      over_block(Emitter::kByCost, base_, [&](const Binding& where) { emit_stores(pass, where); });
       return;
     }
     start_column_pass(pass);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cinn/schedule/plan.h"
 
 namespace paddle::cinn {
 
@@ -39,8 +40,23 @@ Index Emitter::open_loop(const Index& extent, bool vectorize, int unroll) {
 void Emitter::close_loop() {
   Scope scope = std::move(scopes_.back());
   scopes_.pop_back();
+  if (scope.loop.unroll == kByCost) {
+    const double cost = cost_of(scope.body);
+    scope.loop.unroll = cost <= 20 ? 4 : cost <= 50 ? 2 : 1;
+  }
   scope.loop.body = std::move(scope.body);
   scopes_.back().body.push_back(std::move(scope.loop));
+}
+
+double Emitter::cost_of(const std::vector<Stmt>& body) const {
+  double sum = 0;
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::kFor) sum += 4 * cost_of(s.body);
+    if (s.kind != StmtKind::kLet) continue;
+    const Value& v = m_.values[s.value];
+    sum += v.op == ValueOp::kFn ? cinn::cost_of(v.fn) : 1;
+  }
+  return sum;
 }
 
 int Emitter::new_accumulator(ReduceKind kind, DType dtype) {

@@ -22,6 +22,8 @@ class Emitter {
   std::vector<Stmt> end_kernel();
 
   // Loops. open_loop returns the variable; the loop is appended to the enclosing scope when it is closed.
+  // unroll: kByCost decides when the body is known, the cheaper the more.
+  static constexpr int kByCost = 0;
   Index open_loop(const Index& extent, bool vectorize, int unroll);
   void close_loop();
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
@@ -71,6 +73,7 @@ class Emitter {
   using Key = std::tuple<ValueOp, DType, scalar::Fn, std::vector<ValueId>, int64_t, int64_t, int, Index>;
 
   ValueId make(Value v);
+  double cost_of(const std::vector<Stmt>& body) const;
   std::optional<ValueId> simplified(scalar::Fn fn, const std::vector<ValueId>& args, DType compute);
   ValueId divide(ValueId a, ValueId b, DType compute);
   bool is_constant(ValueId v, double x) const;

@@ -2,7 +2,7 @@
 
 namespace paddle::cinn {
 
-static double cost_of(scalar::Fn fn) {
+double cost_of(scalar::Fn fn) {
   using scalar::Fn;
   switch (fn) {
     case Fn::constant:

@@ -53,5 +53,6 @@ Plan plan_kernels(const Group& group, const Axes& axes, const Target& target);
 
 // Scalar operations for one element, roughly; 1 for an addition.
 double cost_of(const Node& node);
+double cost_of(scalar::Fn fn);
 
 }  // namespace paddle::cinn
