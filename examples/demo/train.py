@@ -53,10 +53,11 @@ def draw(history, path):
     import matplotlib.pyplot as plt
 
     seconds, bits = zip(*history["train"])
-    smooth = np.convolve(bits, np.ones(20) / 20, mode="valid")
+    window = min(20, len(bits))
+    smooth = np.convolve(bits, np.ones(window) / window, mode="valid")
     plt.figure(figsize=(7, 4))
     plt.plot(seconds, bits, color="0.8", linewidth=0.6, label="training, each step")
-    plt.plot(seconds[len(seconds) - len(smooth) :], smooth, label="training, mean of 20")
+    plt.plot(seconds[len(seconds) - len(smooth) :], smooth, label=f"training, mean of {window}")
     plt.plot(*zip(*history["valid"]), "o-", label="validation")
     plt.axhline(history["bigram"], linestyle="--", color="0.5", label="bigram model")
     plt.xlabel("seconds")
