@@ -77,9 +77,7 @@ bool expand(dispatch::Trace& trace, Operation& op) {
   return true;
 }
 
-}  // namespace
-
-size_t decompose(pir::Program& program, DecomposeWhat what) {
+size_t decompose_once(pir::Program& program, DecomposeWhat what) {
   std::vector<Operation*> ops;
   program.walk([&](Operation& op) {
     if (op.block() && wanted(op, what)) ops.push_back(&op);
@@ -93,6 +91,19 @@ size_t decompose(pir::Program& program, DecomposeWhat what) {
   }
   program = trace.take_program();
   return n;
+}
+
+}  // namespace
+
+// A composition may hold composites in turn: layer_norm is made of means.
+size_t decompose(pir::Program& program, DecomposeWhat what) {
+  size_t total = 0;
+  for (int depth = 0; depth < 8; ++depth) {
+    const size_t n = decompose_once(program, what);
+    total += n;
+    if (n == 0) break;
+  }
+  return total;
 }
 
 }  // namespace paddle::compile
