@@ -8,6 +8,7 @@
 #include "base/flags.h"
 #include "bindings/op_entry.h"
 #include "bindings/py.h"
+#include "bindings/trace_types.h"
 #include "compile/runner.h"
 #include "device/default_place.h"
 #include "dispatch/autocast.h"
@@ -257,10 +258,7 @@ PyObject* compile_program(PyObject*, PyObject* args) {
       PyObject* backend = PyDict_GetItemString(options, "backend");
       r->set_cinn(!(backend && backend == Py_None));
     }
-    auto* o = reinterpret_cast<Boxed<std::shared_ptr<compile::Runner>>*>(
-        must(box(runner_type, std::make_unique<std::shared_ptr<compile::Runner>>(r))));
-    o->vectorcall = runner_call;
-    return reinterpret_cast<PyObject*>(o);
+    return wrap_runner(r);
   });
 }
 
@@ -639,6 +637,22 @@ PyModuleDef definition{PyModuleDef_HEAD_INIT, "paddle._core.trace", "Capture of 
 
 }  // namespace
 
+std::shared_ptr<compile::Runner> program_in(PyObject* program) {
+  check(Py_TYPE(program) == program_type, ErrorKind::kType, "expected a captured program, got {}", Py_TYPE(program)->tp_name);
+  return unbox<std::shared_ptr<compile::Runner>>(program);
+}
+
+PyObject* wrap_runner(const std::shared_ptr<compile::Runner>& r) {
+  auto* o = reinterpret_cast<Boxed<std::shared_ptr<compile::Runner>>*>(
+      must(box(runner_type, std::make_unique<std::shared_ptr<compile::Runner>>(r))));
+  o->vectorcall = runner_call;
+  return reinterpret_cast<PyObject*>(o);
+}
+
+PyObject* wrap_program(const std::shared_ptr<compile::Runner>& r) {
+  return box(program_type, std::make_unique<std::shared_ptr<compile::Runner>>(r));
+}
+
 void add_trace(PyObject* core) {
   Object module = own(PyModule_Create(&definition));
   graph_break_class = must(PyErr_NewExceptionWithDoc("paddle._core.trace.GraphBreak",
@@ -646,6 +660,7 @@ void add_trace(PyObject* core) {
   must_zero(PyModule_AddObjectRef(module.get(), "GraphBreak", graph_break_class));
   must_zero(PyModule_AddObjectRef(module.get(), "Tensor", reinterpret_cast<PyObject*>(tensor_type)));
   add_types(module.get());
+  add_trace_files(module.get());
   dispatch::current_location = location_here;
   executor::print_hook = print_through_python;
   for (const flags::Flag& f : flags::all()) flags::on_change(f.name, [](const flags::Value&) { ++flags_version; });

@@ -5,6 +5,7 @@
 #include "base/flags.h"
 #include "cinn/group/fuse.h"
 #include "compile/decompose.h"
+#include "distributed/partition/partition.h"
 #include "passes/passes.h"
 #include "pir/rewrite/pass.h"
 
@@ -47,6 +48,8 @@ size_t keep_compilable(pir::Operation& root) {
 }  // namespace
 
 void optimise(pir::Program& program, const PipelineOptions& options) {
+  // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts would reduce.
+  if (distributed::is_distributed(program)) program = distributed::partition(program);
   bool fuse = options.cinn && flags::get_bool("use_cinn");
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });

@@ -1,5 +1,7 @@
 #include "compile/runner.h"
 
+#include <algorithm>
+
 #include "api/ops.h"
 #include "autograd/engine.h"
 #include "autograd/node.h"
@@ -7,6 +9,8 @@
 #include "compile/training.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
+#include "spmd/attr_text.h"
+#include "spmd/dist_payload.h"
 
 namespace paddle::compile {
 namespace {
@@ -17,6 +21,13 @@ Tensor handle_of(const Tensor& t) {
   alias->grad_fn = nullptr;
   alias->bits &= static_cast<uint8_t>(~kNeedsGrad);
   return alias;
+}
+
+// A program that was partitioned reads and writes this rank's part of a distributed tensor.
+Tensor here(const Tensor& t) { return t.defined() && t.is_dist() ? spmd::dist_payload(t).local : t; }
+Tensors here(Tensors list) {
+  for (Tensor& t : list) t = here(t);
+  return list;
 }
 
 struct Saved {
@@ -187,7 +198,8 @@ std::vector<Tensor> Runner::parameters_now() const {
 }
 
 void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const {
-  auto put = [](const Tensor& target, const Tensor& value) {
+  auto put = [](const Tensor& written, const Tensor& value) {
+    Tensor target = here(written);
     if (target->storage == value->storage && target->offset == value->offset) return;  // written in place
     if (target.shape() == value.shape() && target.dtype() == value.dtype())
       dispatch::copy_into(target, value);
@@ -204,18 +216,31 @@ void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor>
     autograd::meta_of(w.leaf).grad = w.output.empty() ? Tensor() : handle_of(result(w.output));
 }
 
+// Will write_back() overwrite this tensor's memory?
+bool Runner::written(const Tensor& t, std::span<const Tensor> inputs) const {
+  for (const ParameterWrite& w : parameter_writes_)
+    if (parameters_[w.parameter]->storage == t->storage) return true;
+  for (const auto& w : captured_.input_writes)
+    if (inputs[w.input]->storage == t->storage) return true;
+  return false;
+}
+
+// Compiles; what the passes assumed about sizes joins the guards.
+std::shared_ptr<executor::Executable> Runner::prepare_guarded(pir::Program program) {
+  dispatch::StackScope scope;
+  DimGuardSink sink(&captured_.guards);
+  return prepare(std::move(program), options_);
+}
+
 Tensors Runner::run_plain(std::span<const Tensor> inputs) {
   std::shared_ptr<executor::Executable> program;
   {
     std::lock_guard lock(mutex_);
-    if (!plain_) {
-      dispatch::StackScope scope;
-      plain_ = prepare(captured_.program.clone(), options_);
-    }
+    if (!plain_) plain_ = prepare_guarded(captured_.program.clone());
     program = plain_;
   }
   bool own = !captured_.grad_reads.empty();
-  std::vector<Tensor> results = own ? program->run(inputs, parameters_now()) : program->run(inputs);
+  std::vector<Tensor> results = own ? program->run(inputs, here(parameters_now())) : program->run(inputs);
   if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty()) write_back(results, inputs);
   Tensors outs;
   outs.reserve(captured_.num_outputs);
@@ -235,6 +260,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     auto it = training_.find(needs);
     if (it == training_.end()) {
       try {
+        DimGuardSink sink(&captured_.guards);
         training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs, captured_.output_stop_gradient, options_);
       } catch (const Error& e) {
         if (e.kind() != ErrorKind::kNotImplemented) throw;
@@ -263,23 +289,25 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
   }
   std::vector<Tensor> results;
   if (training) {
-    results = training->forward().run(inputs, parameters);
+    results = training->forward().run(inputs, here(parameters));
     // What is kept comes last.
     size_t first = results.size() - training->num_kept();
     for (size_t k = first; k < results.size(); ++k) {
       Tensor t = results[k];
       // Handles of tensors from outside may be given another meaning; what they mean now is what is kept.
       if (t.impl()->use_count() > 2) t = handle_of(t);
+      if (written(t, inputs)) {
+        Tensor copy = Tensor::empty(t.shape(), t.dtype(), t.place());
+        dispatch::copy_into(copy, t);
+        t = copy;
+      }
       node->kept.push_back({t, t.is_dense() ? t->storage->version() : 0});
     }
     results.resize(first);
   } else {
     std::lock_guard lock(mutex_);
-    if (!plain_) {
-      dispatch::StackScope scope;
-      plain_ = prepare(captured_.program.clone(), options_);
-    }
-    results = plain_->run(inputs, parameters);
+    if (!plain_) plain_ = prepare_guarded(captured_.program.clone());
+    results = plain_->run(inputs, here(parameters));
   }
   write_back(results, inputs);
   Tensors outs;
@@ -296,6 +324,11 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
 Tensors Runner::run(std::span<const Tensor> inputs) {
   check(inputs.size() == captured_.inputs.size(), ErrorKind::kValue, "[{}] the program expects {} inputs, got {}", captured_.name,
         captured_.inputs.size(), inputs.size());
+  if (std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_dist(); })) {
+    Tensors whole;  // programs take their inputs whole
+    for (const Tensor& t : inputs) whole.push_back(t.is_dist() ? ops::reshard(t, "", spmd::encode(spmd::dist_attr(t))) : t);
+    return run(whole);
+  }
   if (dispatch::tracing()) {
     std::vector<Tensor> outs = interpret(captured_.program, inputs, parameters_now());
     outs.resize(captured_.num_outputs);
@@ -318,6 +351,8 @@ Tensors Runner::run(std::span<const Tensor> inputs) {
 std::string Runner::compiled_text() {
   pir::Program p = captured_.program.clone();
   dispatch::StackScope scope;
+  std::vector<DimGuard> asked;
+  DimGuardSink sink(&asked);
   optimise(p, options_);
   return p.str();
 }

@@ -31,6 +31,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   friend class TrainingProgram;
   std::vector<Tensor> parameters_now() const;
   void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
+  bool written(const Tensor& t, std::span<const Tensor> inputs) const;
+  std::shared_ptr<executor::Executable> prepare_guarded(pir::Program program);
   Tensors run_plain(std::span<const Tensor> inputs);
   Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs);
 

@@ -219,6 +219,8 @@ const executor::Executable& TrainingProgram::backward() {
   std::lock_guard lock(mutex_);
   if (!backward_) {
     dispatch::StackScope scope;
+    std::vector<DimGuard> asked;  // the forward part has run for these sizes: what holds for them is what the guards let pass
+    DimGuardSink sink(&asked);
     backward_ = prepare(std::move(backward_program_), options_);
   }
   return *backward_;

@@ -1,0 +1,199 @@
+// paddle._core.trace.save and load: captured programs as Paddle's inference files, <path>.json and <path>.pdiparams; a method other
+// than forward goes to <path>.<method>.json.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "bindings/trace.h"
+#include "bindings/trace_types.h"
+#include "compile/runner.h"
+#include "dispatch/state.h"
+#include "passes/passes.h"
+#include "pir/builder.h"
+#include "pir/serialize/json.h"
+#include "pir/serialize/params.h"
+
+namespace paddle::bindings {
+namespace {
+
+// Results as fetches; nothing is written back.
+pir::Program for_file(const dispatch::CapturedProgram& captured) {
+  pir::Program p = captured.program.clone();
+  int column = 0;
+  for (pir::Operation& op : p.block()) {
+    if (op.is("builtin.shadow_output") && op.attr("output_name").as_string().starts_with("output_")) {
+      pir::Builder b;
+      b.before(&op);
+      b.fetch("fetch_name_" + std::to_string(column), op.operand(0), column);
+      ++column;
+    }
+    if (op.is("builtin.shadow_output") || op.is("builtin.set_parameter")) op.erase();
+  }
+  passes::remove_dead_code(p.module());
+  std::vector<std::string> unused;
+  for (pir::Operation& op : p.block())
+    if (op.is("builtin.parameter") && op.result().use_empty()) {
+      unused.push_back(op.attr("parameter_name").as_string());
+      op.erase();
+    }
+  for (const std::string& name : unused) p.erase_parameter(name);
+  return p;
+}
+
+std::string prefix_of(const std::string& path, const std::string& method) { return method == "forward" ? path : path + "." + method; }
+
+void write_text(const std::string& path, const std::string& text) {
+  std::string beside = path + ".tmp";
+  {
+    std::ofstream out(beside, std::ios::binary);
+    out << text;
+    check(static_cast<bool>(out.flush()), ErrorKind::kOS, "can't write '{}'", path);
+  }
+  std::filesystem::rename(beside, path);
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  check(static_cast<bool>(in), ErrorKind::kOS, "can't read '{}': no such file, or not readable", path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return std::move(out).str();
+}
+
+// What a runner needs, from a program that was read.
+dispatch::CapturedProgram captured_from(pir::Program p, const std::string& name) {
+  dispatch::CapturedProgram c;
+  c.name = name;
+  for (pir::Operation& op : p.block()) {
+    if (op.is("pd_op.data") || op.is("pd_op.feed")) {
+      pir::Value v = op.result();
+      c.inputs.push_back({op.attr("name").as_string(), v.shape(), v.dtype(), v.stop_gradient()});
+    } else if (op.is("pd_op.fetch")) {
+      std::string output = "output_" + std::to_string(c.num_outputs++);
+      pir::Builder b;
+      b.before(&op);
+      pir::Value v = op.operand(0);
+      b.shadow_output(output, v);
+      c.output_names.push_back(output);
+      c.output_stop_gradient.push_back(!is_inexact(v.dtype()) || v.stop_gradient());
+      op.erase();
+    }
+  }
+  c.program = std::move(p);
+  return c;
+}
+
+PyObject* save(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *path_object, *programs, *configs = Py_None;
+    if (!PyArg_ParseTuple(args, "OO|O", &path_object, &programs, &configs)) throw PythonError();
+    std::string path = string_from(path_object, "save");
+    std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (!folder.empty()) std::filesystem::create_directories(folder);
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(programs, &at, &key, &value)) {
+      std::string prefix = prefix_of(path, string_from(key, "save"));
+      Object main = own(PyObject_GetAttrString(PyTuple_GET_ITEM(value, 0), "main_program"));
+      pir::Program p = for_file(program_in(main.get())->captured());
+      write_text(prefix + ".json", pir::program_to_json(p));
+      pir::save_parameters(p, prefix + ".pdiparams");
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+Object namespace_of(Object fields) {
+  Object types = own(PyImport_ImportModule("types"));
+  Object cls = own(PyObject_GetAttrString(types.get(), "SimpleNamespace"));
+  Object none = own(PyTuple_New(0));
+  return own(PyObject_Call(cls.get(), none.get(), fields.get()));
+}
+
+Object load_method(const std::string& program_file, const std::string& params_file, const std::string& name, PyObject* parameters) {
+  pir::Program p = pir::program_from_json(read_text(program_file));
+  if (std::filesystem::exists(params_file)) pir::load_parameters(p, params_file);
+  pir::refine_types(p);
+  for (auto& [parameter, tensor] : p.parameters()) {
+    Tensor t = tensor;
+    PyObject* known = PyDict_GetItemString(parameters, parameter.c_str());
+    if (known) {  // shared by several methods
+      p.set_parameter(parameter, expect_tensor(known, "load"));
+      continue;
+    }
+    t->name = std::make_unique<std::string>(parameter);
+    t->persistable = true;
+  }
+  for (pir::Operation& op : p.block())
+    if (op.is("builtin.parameter")) {
+      std::string parameter = op.attr("parameter_name").as_string();
+      Tensor t = p.parameter(parameter);
+      pir::Attribute trainable = op.result().attr("stop_gradient");
+      bool stop = !is_inexact(t.dtype()) || (trainable && trainable.as_bool());
+      t.set_stop_gradient(stop);
+      t->is_parameter = !stop;
+      op.result().set_stop_gradient(stop);
+      must_zero(PyDict_SetItemString(parameters, parameter.c_str(), own(wrap(t)).get()));
+    }
+  auto runner = std::make_shared<compile::Runner>(captured_from(std::move(p), name), compile::PipelineOptions{});
+  Object specs = own(PyList_New(0));
+  Object static_module = own(PyImport_ImportModule("paddle.static"));
+  Object input_spec = own(PyObject_GetAttrString(static_module.get(), "InputSpec"));
+  for (const auto& i : runner->captured().inputs) {
+    Object shape = own(PyList_New(0));
+    for (Dim d : i.shape) must_zero(PyList_Append(shape.get(), d.is_const() ? own(PyLong_FromLongLong(d.value())).get() : Py_None));
+    Object dtype = own(wrap_dtype(i.dtype));
+    must_zero(PyList_Append(specs.get(), own(PyObject_CallFunction(input_spec.get(), "OOs", shape.get(), dtype.get(), i.name.c_str())).get()));
+  }
+  Object fields = own(PyDict_New());
+  auto put = [&](const char* k, PyObject* v) { must_zero(PyDict_SetItemString(fields.get(), k, v)); };
+  put("runner", own(wrap_runner(runner)).get());
+  put("program", own(wrap_program(runner)).get());
+  put("specs", specs.get());
+  put("out_structure", Py_None);
+  return namespace_of(std::move(fields));
+}
+
+std::string option(PyObject* configs, const char* name) {
+  PyObject* v = PyDict_Check(configs) ? PyDict_GetItemString(configs, name) : nullptr;
+  return v && v != Py_None ? string_from(v, name) : std::string();
+}
+
+PyObject* load(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *path_object, *configs = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O", &path_object, &configs)) throw PythonError();
+    std::string path = string_from(path_object, "load");
+    std::string model = option(configs, "model_filename"), params = option(configs, "params_filename");
+    Object methods = own(PyDict_New()), parameters = own(PyDict_New());
+    std::string program_file = model.empty() ? path + ".json" : path + "/" + model;
+    std::string params_file = params.empty() ? path + ".pdiparams" : path + "/" + params;
+    check(std::filesystem::exists(program_file), ErrorKind::kValue, "[jit.load] no program at '{}'", program_file);
+    must_zero(PyDict_SetItemString(methods.get(), "forward", load_method(program_file, params_file, "forward", parameters.get()).get()));
+    namespace fs = std::filesystem;
+    fs::path folder = fs::path(path).parent_path();
+    std::string stem = fs::path(path).filename().string() + ".";
+    if (model.empty())
+      for (const auto& file : fs::directory_iterator(folder.empty() ? fs::path(".") : folder)) {
+        std::string name = file.path().filename().string();
+        if (!name.starts_with(stem) || !name.ends_with(".json") || name.size() <= stem.size() + 5) continue;
+        std::string method = name.substr(stem.size(), name.size() - stem.size() - 5);
+        if (method.find('.') != std::string::npos) continue;
+        std::string prefix = prefix_of(path, method);
+        must_zero(PyDict_SetItemString(methods.get(), method.c_str(),
+                                       load_method(prefix + ".json", prefix + ".pdiparams", method, parameters.get()).get()));
+      }
+    Object fields = own(PyDict_New());
+    must_zero(PyDict_SetItemString(fields.get(), "methods", methods.get()));
+    must_zero(PyDict_SetItemString(fields.get(), "parameters", parameters.get()));
+    return namespace_of(std::move(fields)).release();
+  });
+}
+
+PyMethodDef functions[] = {{"save", save, METH_VARARGS, nullptr}, {"load", load, METH_VARARGS, nullptr}, {}};
+
+}  // namespace
+
+void add_trace_files(PyObject* module) { add_functions(module, functions); }
+
+}  // namespace paddle::bindings
