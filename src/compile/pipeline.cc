@@ -24,6 +24,18 @@ size_t drop_copies(pir::Operation& root) {
   return n;
 }
 
+// Sizes that only a call tells are no constants: evaluating them would pin them to the sizes of this one.
+std::vector<OutSlot> evaluate_static(const pir::Operation& op, std::span<const OutSlot> operands) {
+  for (const pir::NamedAttr& a : op.attrs()) {
+    bool symbolic = a.value.kind() == pir::AttrKind::kDim && a.value.as_dim().is_symbolic();
+    if (a.value.kind() == pir::AttrKind::kIntArray) symbolic = !is_static(view(a.value.as_ints()));
+    check(!symbolic, ErrorKind::kValue, "a symbolic size");
+  }
+  for (pir::Value v : op.results_vector())
+    check(!v.type().has_shape() || is_static(view(v.shape())), ErrorKind::kValue, "a symbolic size");
+  return passes::evaluate_eagerly(op, operands);
+}
+
 bool wants_decomposition() { return flags::get_bool("prim_all") || flags::get_bool("prim_forward"); }
 
 // A group that can't be compiled goes back to its operations, which run by kernels.
@@ -60,7 +72,11 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
     steps.add("decompose", [&](pir::Operation&, pir::PassContext& context) {
       return decompose(context.program(), wants_decomposition() ? DecomposeWhat::kAll : DecomposeWhat::kToFuse) > 0;
     });
-  steps.add("constant_folding", options.inference ? pir::PassOptions{{"parameters", "true"}} : pir::PassOptions{});
+  steps.add("constant_folding", [&](pir::Operation&, pir::PassContext& context) {
+    passes::FoldOptions fold;
+    fold.parameters = options.inference;
+    return passes::fold_constants(context.program(), evaluate_static, fold) > 0;
+  });
   steps.add("canonicalise");
   steps.add("common_subexpression");
   steps.add("dead_code");

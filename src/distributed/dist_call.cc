@@ -180,8 +180,24 @@ class DistCall {
       }
   }
 
+  // This rank has no part of what is summed over: it adds zero. Not every kernel likes to be asked.
+  bool adds_nothing() const {
+    if (!c_.op.has(kMatmulLike) || dispatch::tracing() || c_.inplace) return false;
+    bool sums = false, empty = false;
+    for (const spmd::AxisRole& role : resolved_.axes) sums |= role.factor >= 0 && role.makes_partial == spmd::PartialKind::kSum;
+    for (const spmd::LocalShard& s : in_shards_) empty |= std::find(s.shape.begin(), s.shape.end(), 0) != s.shape.end();
+    for (const spmd::ResolvedTensor& t : resolved_.inputs) sums &= !spmd::any_partial(t.placements);
+    return sums && empty;
+  }
+
+  void make_zeros() {
+    make_empty();
+    for (Tensor& t : results_) t = ops::full_like(t, Scalar(0.0));
+  }
+
   void call_local() {
     if (all_empty()) return make_empty();
+    if (adds_nothing()) return make_zeros();
     std::vector<Arg> args(c_.args.begin(), c_.args.end());
     std::forward_list<Tensors> lists;
     std::vector<size_t> first_flat(args.size());

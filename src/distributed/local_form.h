@@ -2,7 +2,8 @@
 // `local` field says what differs:
 //   sizes(shape)       the argument is the shape of the first output: the shard's own
 //   size(rows, 0)      the argument is the size of that dimension of the first output
-//   NAME               a function registered here ("embedding": the vocabulary is sharded)
+//   reshape            a reshape to the shard of the output (squeeze: a size that is 1 only here must stay)
+//   embedding          the vocabulary is sharded: rows that are elsewhere are zero
 // Several are separated by ';'.
 #pragma once
 #include "api/op_call.h"

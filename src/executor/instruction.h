@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "api/shard.h"
 #include "cinn/group/fuse.h"
 #include "executor/executable.h"
 #include "pir/op_args.h"
@@ -41,6 +42,7 @@ struct Instruction {
   Kind kind = Kind::kKernel;
   bool static_metas = false;
   bool random = false;
+  std::shared_ptr<ShardGeometry> shard;  // random operators of partitioned programs: which part of the whole they draw
   bool view = false;
   int8_t reuse = -1;                    // operand (by patch) whose memory the first output may take over: elementwise, last use
   const OpInfo* op = nullptr;

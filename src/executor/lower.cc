@@ -104,7 +104,7 @@ class Lowering {
         }
         continue;
       }
-      if (op.has(pir::kTerminator)) continue;
+      if (op.has(pir::kTerminator) || only_known(op)) continue;
       Instruction i;
       try {
         lower(op, i, last);
@@ -118,6 +118,23 @@ class Lowering {
       code.list.push_back(std::move(i));
     }
     return code;
+  }
+
+  // A list of sizes or a number that its users have as a constant already.
+  static bool only_known(const Operation& op) {
+    bool maker = op.is("pd_op.full") || op.is("pd_op.full_int_array") || op.is("builtin.combine");
+    if (!maker || op.result().use_empty() || !pir::known_value(op.result())) return false;
+    bool list = pir::known_value(op.result()).kind() != pir::AttrKind::kScalar;
+    for (const pir::OpOperand& use : op.result().uses()) {
+      const Operation& user = *use.owner();
+      if (user.is("builtin.combine") && only_known(user)) continue;
+      uint32_t k = use.index();
+      int arg = user.info() && k < user.def().operands.size() ? user.def().operands[k].arg : -1;
+      if (arg < 0) return false;
+      ArgKind kind = user.info()->args[static_cast<size_t>(arg)].kind;
+      if (kind != ArgKind::kInts && !(kind == ArgKind::kScalar && !list)) return false;
+    }
+    return true;
   }
 
   // Inputs, parameters, results of the program: no instructions.
@@ -269,6 +286,14 @@ class Lowering {
     i.kind = Kind::kKernel;
     i.op = &info;
     i.random = info.has(kRandom);
+    if (pir::Attribute whole = op.attr(kShardWhole); i.random && whole) {
+      auto sizes = [](const pir::Attribute& a) {
+        Sizes s;
+        for (Dim d : a.as_ints()) s.push_back(d.value());
+        return s;
+      };
+      i.shard = std::make_shared<ShardGeometry>(ShardGeometry{sizes(whole), sizes(op.attr(kShardOffset))});
+    }
     i.view = info.has(kView);
     Place place = device::default_place();
     i.kernel = kernels::find_kernel(info, place.kind);

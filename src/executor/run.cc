@@ -276,6 +276,7 @@ class Runner {
     std::copy(i.args.begin(), i.args.end(), args);
     OpCall c(*i.op, std::span<Arg>(args, n));
     for (const Patch& p : i.patches) patch(p, args[p.arg], i, c);
+    ShardScope shard(i.shard.get());
     if (i.random) {
       c.key = f_.keys->next();
       c.key_drawn = true;

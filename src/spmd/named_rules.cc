@@ -42,6 +42,7 @@ struct Registry {
       {"gather_nd", named::gather_nd},
       {"scatter", named::scatter},
       {"scatter_nd", named::scatter_nd},
+      {"put_along_axis", named::put_along_axis},
       {"searchsorted", named::searchsorted},
       {"reduce_as", named::reduce_as},
       {"expand_as", named::expand_as},

@@ -29,6 +29,7 @@ RuleInstance same_sizes(const CallInfo& call);
 RuleInstance gather(const CallInfo& call);
 RuleInstance gather_nd(const CallInfo& call);
 RuleInstance scatter(const CallInfo& call);
+RuleInstance put_along_axis(const CallInfo& call);
 RuleInstance scatter_nd(const CallInfo& call);
 RuleInstance reduce_as(const CallInfo& call);
 RuleInstance expand_as(const CallInfo& call);

@@ -95,6 +95,25 @@ RuleInstance scatter_nd(const CallInfo& call) {
   return builder.finish();
 }
 
+// arr, indices, values (of one shape) -> arr with places along an axis written. Other dimensions are shared where indices cover them
+// wholly; shorter ones name the first places of arr, which a shard would take for its own first.
+RuleInstance put_along_axis(const CallInfo& call) {
+  if (!one_to_one(call) || !has(call.inputs, 2)) return replicate_all(call, "the rule takes a tensor, indices and values");
+  int n = rank(call.inputs, 0);
+  int64_t axis = call.int_attr("axis", 0);
+  if (axis < 0) axis += n;
+  RuleBuilder builder(call);
+  if (rank(call.inputs, 1) != n || rank(call.inputs, 2) != n) return builder.finish();
+  for (int d = 0; d < n; ++d) {
+    int64_t size = shape(call.inputs, 0)[d];
+    if (d == axis || shape(call.inputs, 1)[d] != size || shape(call.inputs, 2)[d] != size) continue;
+    int f = builder.factor(size);
+    for (int s = 0; s < 3; ++s) builder.input(s, 0, d, {f});
+    builder.output(0, 0, d, {f});
+  }
+  return builder.finish();
+}
+
 // A sequence (one for all, or one for each row), values -> positions.
 RuleInstance searchsorted(const CallInfo& call) {
   if (!one_to_one(call)) return replicate_all(call, "searchsorted takes a sequence and values");

@@ -54,7 +54,7 @@ void all_reduce::vjp(Vjp& v) {
 }
 
 void all_gather::shape(const Args& a, TensorMeta& out) {
-  infer::check_rank("all_gather", "x", a.x, 1);
+  infer::check_rank("all_gather", "x", a.x, 1, 64);
   int64_t axis = infer::axis_of("all_gather", a.axis, a.x.rank());
   out.shape = a.x.shape();
   Dim& n = out.shape[static_cast<size_t>(axis)];
@@ -66,7 +66,7 @@ void all_gather::vjp(Vjp& v) {
 }
 
 void reduce_scatter::shape(const Args& a, TensorMeta& out) {
-  infer::check_rank("reduce_scatter", "x", a.x, 1);
+  infer::check_rank("reduce_scatter", "x", a.x, 1, 64);
   int64_t axis = infer::axis_of("reduce_scatter", a.axis, a.x.rank());
   out.shape = a.x.shape();
   Dim& n = out.shape[static_cast<size_t>(axis)];
@@ -81,7 +81,7 @@ void reduce_scatter::vjp(Vjp& v) {
 }
 
 void all_to_all::shape(const Args& a, TensorMeta& out) {
-  infer::check_rank("all_to_all", "x", a.x, 1);
+  infer::check_rank("all_to_all", "x", a.x, 1, 64);
   int64_t split = infer::axis_of("all_to_all", a.split_axis, a.x.rank(), "split_axis");
   int64_t joined = infer::axis_of("all_to_all", a.concat_axis, a.x.rank(), "concat_axis");
   out.shape = a.x.shape();
