@@ -1,6 +1,7 @@
 #include "autograd/op_node.h"
 
 #include "base/pool.h"
+#include "dispatch/eager.h"
 #include "dispatch/state.h"
 
 namespace paddle::autograd {
@@ -77,6 +78,28 @@ Arg OpNode::keep(const Arg& a, SaveKind) {
   }
 }
 
+namespace {
+
+// Whether the call is about to overwrite argument i.
+bool writes(const OpCall& c, size_t i) {
+  if (!c.inplace) return false;
+  for (const OutInfo& o : c.op.outs)
+    if (o.inplace_of == static_cast<int>(i)) return true;
+  return false;
+}
+
+// The elements as they are now, with the history of the tensor.
+Tensor copy_before_write(const Tensor& t) {
+  Tensor kept = Tensor::empty(t.shape(), t.dtype(), t.place());
+  dispatch::copy_into(kept, t);
+  kept->grad_fn = t->grad_fn;
+  kept->grad_index = t->grad_index;
+  kept.set_stop_gradient(t.stop_gradient());
+  return kept;
+}
+
+}  // namespace
+
 Ref<OpNode> OpNode::make(const OpCall& c) {
   Ref<OpNode> node(new (NodePool::get()) OpNode(c.op));
   size_t n = c.args.size();
@@ -98,7 +121,9 @@ Ref<OpNode> OpNode::make(const OpCall& c) {
     slot.list = a.tag() == Arg::Tag::kTensors;
     slot.present = !a.none();
     for (const Tensor& t : a.tensors_or_empty()) {
-      node->saved_.push_back(node->save(t, c.op.args[i].saved));
+      SaveKind kind = c.op.args[i].saved;
+      bool copy = kind == SaveKind::kValue && t.defined() && t.is_dense() && writes(c, i);
+      node->saved_.push_back(node->save(copy ? copy_before_write(t) : t, kind));
       node->edges.push_back(t.defined() && !c.op.args[i].nondifferentiable ? edge_of(t) : Edge{});
       ++slot.count;
     }

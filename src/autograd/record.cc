@@ -29,6 +29,27 @@ void check_inplace_targets(const OpCall& c) {
   }
 }
 
+// An in-place operator that is a composition: the composition reads a copy, its result is written into the target.
+void record_inplace_composition(OpCall& c) {
+  check_inplace_targets(c);
+  dispatch::resolve_arguments(c);
+  Tensors targets(c.num_outs()), copies(c.num_outs());
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    int from = c.op.outs[i].inplace_of;
+    if (from < 0) continue;
+    targets[i] = c.args[from].tensor();
+    copies[i] = ops::assign(targets[i]);
+    c.args[from] = Arg(copies[i]);
+  }
+  c.inplace = false;
+  c.op.decompose(c);
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    if (!targets[i].defined()) continue;
+    ops::set_value_with_tensor_(targets[i], c.out(i), Ints{}, Ints{}, Ints{}, {}, {}, {});
+    c.out_slot(i).tensor = targets[i];
+  }
+}
+
 }  // namespace
 
 void record(OpCall& c) {
@@ -37,8 +58,8 @@ void record(OpCall& c) {
     return;
   }
   if (!c.op.vjp) {
-    check(c.op.decompose && !c.inplace, ErrorKind::kRuntime, "[{}{}] has no gradient", c.op.name, c.inplace ? "_" : "");
-    c.op.decompose(c);
+    check(c.op.decompose, ErrorKind::kRuntime, "[{}{}] has no gradient", c.op.name, c.inplace ? "_" : "");
+    c.inplace ? record_inplace_composition(c) : c.op.decompose(c);
     return;
   }
   if (c.inplace) check_inplace_targets(c);

@@ -191,13 +191,13 @@ DType dtype_from(PyObject* o, const char* what) {
     name = PyUnicode_AsUTF8(o);
     if (name.starts_with("paddle.")) name = name.substr(7);
   } else if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
-    return default_dtype();
+    return DType::kFloat64;  // as NumPy reads it
   } else if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) {
     return DType::kInt64;
   } else if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) {
     return DType::kBool;
   } else if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
-    return default_dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+    return DType::kComplex128;
   } else if (PyType_Check(o)) {  // numpy.float32
     name = reinterpret_cast<PyTypeObject*>(o)->tp_name;
     name = name.substr(name.rfind('.') + 1);

@@ -1,4 +1,4 @@
-"""x[key] and x[key] = v against NumPy on random keys; views, in-place writes through them and their gradients; errors."""
+"""x[key] and x[key] = v against NumPy on random keys; views, writes through them and their gradients; errors."""
 
 import random
 
@@ -119,20 +119,16 @@ def test_setitem_is_numpys(shape):
             part = view[rest]
         except IndexError:
             continue
-        value = np.float32(-1.0)
-        if rng.random() < 0.7 and part.size:
-            # Repeated indices: the last one wins in NumPy, any may win here; equal values there make both the same.
-            value = np.broadcast_to(np.asarray([rng.random()] * part.shape[-1] if part.ndim else rng.random(), "float32"),
-                                    part.shape[-1:])  # fmt: skip
+        # Of repeated indices any may win: one value for all of them makes every order right.
+        items = key if isinstance(key, tuple) else (key,)
+        repeats = any(isinstance(k, np.ndarray) and k.dtype != bool for k in items)
+        shape_of_value = rng.choice([part.shape, part.shape[-1:], ()])
+        value = np.random.default_rng(seed).random(shape_of_value).astype("float32")
+        if repeats:
+            value = np.full(shape_of_value, 0.5, "float32")
         t = paddle.to_tensor(x)
         view[rest] = value
-        t[to_paddle(key, rng.random() < 0.7)] = (
-            paddle.to_tensor(np.array(value))
-            if rng.random() < 0.5
-            else float(np.ravel(value)[0])
-            if np.size(value)
-            else 0.0
-        )  # noqa: E501
+        t[to_paddle(key, rng.random() < 0.7)] = paddle.to_tensor(value) if rng.random() < 0.7 else value
         np.testing.assert_array_equal(t.numpy(), x, err_msg=f"{seed} {key}")
 
 

@@ -140,6 +140,11 @@ def itself(self, *args, **kwargs):
     return self
 
 
+def contiguous(self):
+    """This tensor, or where its elements aren't in order in memory, a copy in which they are."""
+    return self if self.is_contiguous() else core._C_ops.assign(self)
+
+
 def apply_(self, func):
     """Writes ``func(self)`` into this tensor.
 
@@ -163,22 +168,13 @@ def apply(self, func):
     return func(self)
 
 
-def _dlpack(self, **kwargs):
-    if self.dtype == core.bfloat16:
-        raise BufferError("[__dlpack__] bfloat16 goes only through libraries that know it; cast to float32 first")
-    return self.detach().numpy().__dlpack__()
-
-
-def _dlpack_device(self):
-    return 1, 0  # kDLCPU
-
-
 METHODS = {
     "register_hook": register_hook, "set_value": set_value, "__repr__": _repr, "__str__": _repr, "__format__": _format,
     "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce_ex, "to": to, "cpu": cpu, "cuda": cuda, "clone": clone,
-    "pin_memory": itself, "value": itself, "get_tensor": itself, "contiguous": itself,
+    "pin_memory": itself, "value": itself, "get_tensor": itself, "contiguous": contiguous,
+    "__array_priority__": 100.0,  # array + tensor is a tensor
     "_grad_ivar": lambda self: self.grad,
-    "apply_": apply_, "apply": apply, "__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device,
+    "apply_": apply_, "apply": apply,
     "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim,
     "numel": lambda self: core.to_tensor(self.size),
     "nbytes": property(lambda self: self.size * self.itemsize),

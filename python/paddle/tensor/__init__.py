@@ -1,6 +1,7 @@
 """Functions on tensors: what ``paddle.<name>`` and the methods of Tensor are made of.
 
-An operator whose record takes the public arguments is public as it is; a function here normalises arguments, or composes operators.
+An operator whose record takes the public arguments is public as it is; a function here normalises arguments,
+or composes operators.
 The package can also be called: ``paddle.tensor(data)`` is a new tensor.
 """
 

@@ -130,7 +130,8 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
     if end is None:
         start, end = 0, start
     options = {"out": out, "device": device, "requires_grad": requires_grad}
-    return arange(start, end + (step if isinstance(step, _int) and isinstance(end, _int) else step / 2), step, dtype, **options)
+    beyond = step if isinstance(step, _int) and isinstance(end, _int) else step / 2
+    return arange(start, end + beyond, step, dtype, **options)
 
 
 def _count(num):

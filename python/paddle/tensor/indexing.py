@@ -8,10 +8,10 @@ from ..base.core import _C_ops
 from ._common import Tensor, accepts, axis_in, finish, tensor_of
 
 __all__ = [
-    "diagonal_scatter", "fill_", "fill_diagonal_", "fill_diagonal_tensor", "gather", "gather_nd", "index_add", "index_fill",
-    "index_put", "index_select", "masked_fill", "masked_scatter", "masked_select", "multiplex", "nonzero", "put_along_axis",
-    "scatter", "scatter_add", "scatter_nd", "scatter_nd_add", "scatter_reduce", "select_scatter", "slice_scatter", "take",
-    "take_along_axis", "take_along_dim", "where", "zero_",
+    "diagonal_scatter", "fill_", "fill_diagonal_", "fill_diagonal_tensor", "gather", "gather_nd", "index_add",
+    "index_fill", "index_put", "index_select", "masked_fill", "masked_scatter", "masked_select", "multiplex",
+    "nonzero", "put_along_axis", "scatter", "scatter_add", "scatter_nd", "scatter_nd_add", "scatter_reduce",
+    "select_scatter", "slice_scatter", "take", "take_along_axis", "take_along_dim", "where", "zero_",
 ]  # fmt: skip
 
 
@@ -82,8 +82,8 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
             indices = _C_ops.expand(indices, shape)
     if values.ndim == 0 or (broadcast and list(values.shape) != list(indices.shape)):
         values = _C_ops.expand(values, indices.shape)
-    return _C_ops.put_along_axis(arr, indices, values, axis, {"sum": "add", "prod": "mul", "multiply": "mul"}.get(reduce, reduce),
-                                 include_self)  # fmt: skip
+    reduce = {"sum": "add", "prod": "mul", "multiply": "mul"}.get(reduce, reduce)
+    return _C_ops.put_along_axis(arr, indices, values, axis, reduce, include_self)
 
 
 def scatter(x, index=None, updates=None, overwrite=True, name=None, out=None, **others):
@@ -312,7 +312,8 @@ def fill_diagonal_tensor(x, y, offset=0, dim1=0, dim2=1, name=None):
 
 
 def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
-    """Writes `value` on the main diagonal (shifted by `offset`); `wrap` goes on after each width + 1 rows of a tall matrix.
+    """Writes `value` on the main diagonal (shifted by `offset`); `wrap` goes on after each width + 1 rows of a tall
+    matrix.
 
     Raises:
         ValueError: axes of different sizes where there are more than two.

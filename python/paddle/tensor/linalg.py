@@ -98,7 +98,7 @@ def _pair(axes):
 
 
 def tensordot(x, y, axes=2, name=None):
-    """Sums of products over axes of `x` paired with axes of `y`; a number means the last of `x` and the first of `y`."""
+    """Sums of products over axes of `x` paired with axes of `y`; a number: the last of `x` and the first of `y`."""
     pair = _pair(axes)
     if pair is None:
         pair = list(range(x.ndim - axes, x.ndim)), list(range(axes))

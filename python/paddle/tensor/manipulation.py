@@ -92,7 +92,7 @@ reverse = flip
 
 @accepts(x="input", axis="dims dim")
 def roll(x, shifts, axis=None, name=None):
-    """`x` shifted along `axis`, elements that leave coming in on the other side; without an axis over the flattened `x`."""
+    """`x` shifted along `axis`, what leaves comes in on the other side; without an axis, over the flattened `x`."""
     shifts = shifts if isinstance(shifts, Tensor) else axes_list(shifts)
     return _C_ops.roll(x, shifts, axes_list(axis))
 

@@ -13,52 +13,53 @@ from ._common import Tensor, in_place, place_of
 
 # Functions whose first argument is the tensor: methods under the same name.
 _FUNCTIONS = """
-add_n addmm argmax argmin argsort argwhere as_strided atleast_1d atleast_2d atleast_3d baddbmm bincount block_diag bmm broadcast_shape
-broadcast_shapes broadcast_tensors bucketize cdist chunk clamp clip combinations concat copysign count_nonzero cross cummax cummin cumprod
-cumsum cumulative_trapezoid deg2rad diag diagflat diagonal_scatter diff dist dot dsplit equal_all expand_as fill_diagonal_
-fill_diagonal_tensor floor_divide frac frexp gammainc gammaincc gather gather_nd gcd histogram
-histogram_bin_edges histogramdd hsplit hypot increment index_add index_fill index_put index_select inner is_complex is_empty
-is_floating_point is_integer is_tensor isin isneginf isposinf isreal kron kthvalue lcm ldexp lerp logaddexp logcumsumexp logit
-masked_fill masked_scatter masked_select matrix_transpose median mm mode moveaxis msort multigammaln multiplex mv nan_to_num nanmean
-nanmedian nanquantile nansum narrow neg negative nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg
-rank ravel renorm repeat_interleave reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce searchsorted
-select_scatter sgn shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std strided_slice
-swapaxes swapdims t take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid true_divide unflatten
-unfold unique unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where
-add_ subtract_ sub_ multiply_ mul_ divide_ div_ pow_ clip_ clamp_ scale_ lerp_ cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_
-sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_ gammaincc_ floor_divide_ logit_ copysign_ neg_
-fill_ zero_ uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_ resize_ repeat
-cov corrcoef multi_dot matrix_power create_tensor
+add_n addmm argmax argmin argsort argwhere as_strided atleast_1d atleast_2d atleast_3d baddbmm bincount block_diag bmm
+broadcast_shape broadcast_shapes broadcast_tensors bucketize cdist chunk clamp clip combinations concat copysign
+count_nonzero cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad diag diagflat diagonal_scatter diff dist
+dot dsplit equal_all expand_as fill_diagonal_ fill_diagonal_tensor floor_divide frac frexp gammainc gammaincc gather
+gather_nd gcd histogram histogram_bin_edges histogramdd hsplit hypot increment index_add index_fill index_put
+index_select inner is_complex is_empty is_floating_point is_integer is_tensor isin isneginf isposinf isreal kron
+kthvalue lcm ldexp lerp logaddexp logcumsumexp logit masked_fill masked_scatter masked_select matrix_transpose median
+mm mode moveaxis msort multigammaln multiplex mv nan_to_num nanmean nanmedian nanquantile nansum narrow neg negative
+nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg rank ravel renorm repeat_interleave
+reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce searchsorted select_scatter sgn
+shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std strided_slice swapaxes swapdims t
+take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid true_divide unflatten unfold unique
+unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where add_ subtract_ sub_
+multiply_ mul_ divide_ div_ pow_ clip_ clamp_ scale_ lerp_ cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_
+sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_ gammaincc_ floor_divide_ logit_ copysign_ neg_ fill_ zero_
+uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_ resize_ repeat cov corrcoef multi_dot
+matrix_power create_tensor
 """.split()
 
 _SOURCES = (math, manipulation, indexing, linalg, search, stat, logic, attribute, creation, random)
 
 # Second names of operators and functions.
 _ALIASES = {
-    "sub": "subtract", "mul": "multiply", "div": "divide", "mod": "remainder", "floor_mod": "remainder",
-    "mod_": "remainder_", "floor_mod_": "remainder_", "eq": "equal", "ne": "not_equal", "lt": "less_than", "le": "less_equal",
-    "gt": "greater_than", "ge": "greater_equal", "less": "less_than", "less_": "less_than_", "greater": "greater_than",
-    "concatenate": "concat", "cat": "concat", "clamp": "clip", "bitwise_invert": "bitwise_not",
-    "bitwise_invert_": "bitwise_not_", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "arctan2": "atan2",
-    "arccosh": "acosh", "arcsinh": "asinh", "arctanh": "atanh", "absolute": "abs", "broadcast_to": "expand",
+    "sub": "subtract", "mul": "multiply", "div": "divide", "mod": "remainder", "floor_mod": "remainder", "mod_":
+    "remainder_", "floor_mod_": "remainder_", "eq": "equal", "ne": "not_equal", "lt": "less_than", "le":
+    "less_equal", "gt": "greater_than", "ge": "greater_equal", "less": "less_than", "less_": "less_than_",
+    "greater": "greater_than", "concatenate": "concat", "cat": "concat", "clamp": "clip", "bitwise_invert":
+    "bitwise_not", "bitwise_invert_": "bitwise_not_", "arccos": "acos", "arcsin": "asin", "arctan": "atan",
+    "arctan2": "atan2", "arccosh": "acosh", "arcsinh": "asinh", "arctanh": "atanh", "absolute": "abs",
+    "broadcast_to": "expand",
 }  # fmt: skip
 
 # Operators that are public as they are, with the Python function that takes the forms their record doesn't.
 _FORMS = {
     "reshape": manipulation.reshape, "transpose": manipulation.transpose, "squeeze": manipulation.squeeze,
-    "unsqueeze": manipulation.unsqueeze, "expand": manipulation.expand, "tile": manipulation.tile, "flip": manipulation.flip,
-    "roll": manipulation.roll, "concat": manipulation.concat, "stack": manipulation.stack, "add": math.add_form,
-    "subtract": math.subtract_form, "divide": math.divide_form, "mean": math.mean_form, "gather": indexing.gather,
-    "scatter": indexing.scatter, "index_select": indexing.index_select, "masked_select": indexing.masked_select,
-    "tensor_unfold": manipulation.unfold, "strided_slice": manipulation.strided_slice, "slice": manipulation.slice,
-    "topk": search.topk, "kthvalue": search.kthvalue,
+    "unsqueeze": manipulation.unsqueeze, "expand": manipulation.expand, "tile": manipulation.tile, "flip":
+    manipulation.flip, "roll": manipulation.roll, "concat": manipulation.concat, "stack": manipulation.stack, "add":
+    math.add_form, "subtract": math.subtract_form, "divide": math.divide_form, "mean": math.mean_form, "gather":
+    indexing.gather, "scatter": indexing.scatter, "index_select": indexing.index_select, "masked_select":
+    indexing.masked_select, "tensor_unfold": manipulation.unfold, "strided_slice": manipulation.strided_slice,
+    "slice": manipulation.slice, "topk": search.topk, "kthvalue": search.kthvalue,
 }  # fmt: skip
 
 _IN_PLACE_OF_RESULT = """
 index_add index_fill index_put masked_fill masked_scatter put_along_axis scatter scatter_add where t transpose
-polygamma digamma lgamma i0 gammaln erfinv
-logical_and logical_or logical_xor logical_not equal not_equal less_than less_equal greater_than greater_equal bitwise_left_shift
-bitwise_right_shift tril triu cast fill_diagonal_tensor
+polygamma digamma lgamma i0 gammaln erfinv logical_and logical_or logical_xor logical_not equal not_equal less_than
+less_equal greater_than greater_equal bitwise_left_shift bitwise_right_shift tril triu cast fill_diagonal_tensor
 """.split()
 
 
@@ -72,10 +73,11 @@ def _cast_method(name, dtype):
 
 
 _CASTS = {
-    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "cdouble": "complex128", "cfloat": "complex64", "char": "int8",
-    "complex128": "complex128", "complex64": "complex64", "double": "float64", "float": "float32", "float16": "float16",
-    "float32": "float32", "float64": "float64", "half": "float16", "int": "int32", "int16": "int16", "int32": "int32",
-    "int64": "int64", "int8": "int8", "long": "int64", "short": "int16", "uint8": "uint8",
+    "bfloat16": "bfloat16", "bool": "bool", "byte": "uint8", "cdouble": "complex128", "cfloat": "complex64", "char":
+    "int8", "complex128": "complex128", "complex64": "complex64", "double": "float64", "float": "float32",
+    "float16": "float16", "float32": "float32", "float64": "float64", "half": "float16", "int": "int32", "int16":
+    "int16", "int32": "int32", "int64": "int64", "int8": "int8", "long": "int64", "short": "int16", "uint8":
+    "uint8",
 }  # fmt: skip
 
 
@@ -153,7 +155,7 @@ def is_same_shape(self, y):
 
 
 def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
-    """Makes this tensor look into the memory of `source` (nothing by default) under `shape`, `stride`, `offset` in bytes."""
+    """Makes this tensor look into the memory of `source` (nothing by default); `offset` in bytes."""
     if source is None:
         self._become(_C_ops.empty([0], self.dtype, None))
         return self
@@ -234,7 +236,8 @@ def _device_name(self):
 
 _METHODS = {
     "type_as": type_as, "new_empty": new_empty, "new_zeros": new_zeros, "new_ones": new_ones, "new_full": new_full,
-    "new_tensor": new_tensor, "requires_grad_": requires_grad_, "stride": stride, "get_device": get_device, "softmax": softmax,
+    "new_tensor": new_tensor,
+    "requires_grad_": requires_grad_, "stride": stride, "get_device": get_device, "softmax": softmax,
     "is_same_shape": is_same_shape,
     "cast_": cast_, "set_": set_, "_slice": _slice, "_to": _to, "_numel": _numel, "_clear_data": _clear_data,
     "_md5sum": _md5sum, "__complex__": __complex__, "get_strides": lambda self: self.strides,

@@ -109,8 +109,10 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 @accepts(x="input", axis="dim")
 def quantile(x, q, axis=None, keepdim=False, interpolation="linear", name=None, *, out=None):
-    """The quantiles `q` (a number, several, or a tensor; in [0, 1]) over `axis`; several make a new first axis. NaN where
-    there is one."""
+    """The quantiles `q` (a number, several, or a tensor; in [0, 1]) over `axis`; several make a new first axis.
+
+    NaN where there is one.
+    """
     return finish(_quantile(x, q, axis, keepdim, interpolation, skip_nan=False), out)
 
 
@@ -125,7 +127,8 @@ def _quantile(x, q, axis, keepdim, interpolation, skip_nan):
         raise TypeError("input x should be a Tensor.")
     if interpolation not in _INTERPOLATIONS:
         raise ValueError(
-            f"interpolation must be one of 'linear', 'lower', 'higher', 'midpoint' or 'nearest', but got {interpolation!r}"
+            "interpolation must be one of 'linear', 'lower', 'higher', 'midpoint' or 'nearest', but got "
+            f"{interpolation!r}"
         )
     several = (isinstance(q, Tensor) and q.ndim > 0) or isinstance(q, (list, tuple))
     points = q.tolist() if isinstance(q, Tensor) and q.ndim else [float(q)] if not several else [float(v) for v in q]

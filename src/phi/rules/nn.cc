@@ -361,13 +361,10 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
 }
 
 void batch_norm::vjp(Vjp& v) {
-  // In training the running statistics were overwritten by the call itself, and the gradient doesn't read them.
-  bool running = uses_running(v);
-  auto statistic = [&](const Tensor& t) {
-    return running ? t : ops::full(Ints(t.shape()), Scalar(0.0), t.dtype(), t.place());
-  };
-  auto [x_grad, scale_grad, bias_grad] = ops::batch_norm_grad(v.x, v.scale, statistic(v.mean), statistic(v.variance), v.out_grad,
-                                                              running, v.epsilon, v.data_format);
+  // In training the statistics depend on x; the running ones are constants.
+  const bool running = uses_running(v);
+  auto [x_grad, scale_grad, bias_grad] = ops::batch_norm_grad(v.x, v.scale, running ? v.saved_mean : Tensor(),
+                                                              running ? v.saved_variance : Tensor(), v.out_grad, v.epsilon, v.data_format);
   if (v.need_x) v.x_grad = x_grad;
   if (v.need_scale) v.scale_grad = compose::cast_to(scale_grad, v.scale.dtype());
   if (v.need_bias) v.bias_grad = bias_grad;
