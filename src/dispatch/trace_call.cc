@@ -144,7 +144,12 @@ class EmitCall {
     for (size_t i = 0; i < c_.num_outs(); ++i) {
       if (c_.op.outs[i].kind == ArgKind::kTensors) {
         std::vector<pir::Type> items;
-        for (const TensorMeta& m : traced_.list_metas) items.push_back(type_of(m));
+        if (int target = c_.op.outs[i].inplace_of; target >= 0) {
+          for (const Tensor& t : args_[static_cast<size_t>(target)].tensors_or_empty())
+            items.push_back(t.defined() ? pir::Type::tensor(t.dtype(), t.shape()) : pir::Type());
+        } else {
+          for (const TensorMeta& m : traced_.list_metas) items.push_back(type_of(m));
+        }
         types.push_back(pir::Type::vector(items));
       } else {
         types.push_back(type_of(traced_.meta(i)));

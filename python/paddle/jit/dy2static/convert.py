@@ -137,6 +137,8 @@ def convert_call(fn: Any) -> Any:
     if cls is functools.partial:
         inner = convert_call(fn.func)
         return fn if inner is fn.func else functools.partial(inner, *fn.args, **fn.keywords)
+    if getattr(fn, "__name__", None) in ("stack", "concat") and cls.__module__ == "paddle._core":
+        return _library_wrapper(fn)  # an operator's entry point takes the place of a Python function
     inline = getattr(cls, "__jst_inline__", None)  # StaticFunction: traced into the program that calls it
     if inline is not None:
         return inline(fn)
