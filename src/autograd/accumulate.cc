@@ -23,8 +23,19 @@ Ref<Node> accumulator_of(const Tensor& leaf) {
   return node;
 }
 
+namespace {
+// Zeros that nobody else can see, or has written to.
+bool only_zeros(const Meta& m) {
+  return m.zeros && m.grad.is_dense() && m.grad->storage == m.zeros && m.zeros->version() == m.zeros_version &&
+         m.zeros->use_count() == 2 && m.grad.impl()->use_count() == 1;
+}
+}  // namespace
+
 void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
   Meta& m = meta_of(t);
+  const bool sole = g.impl()->use_count() == 1 && g.is_dense() && g->storage->use_count() == 1 && g.is_contiguous();
+  if (m.grad.defined() && sole && !create_graph && only_zeros(m) && m.grad.dtype() == g.dtype()) m.grad = Tensor();
+  m.zeros = nullptr;
   if (m.grad.defined()) {
     dispatch::GradMode mode(create_graph);
     if (create_graph) {
@@ -35,7 +46,6 @@ void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
     return;
   }
   if (g.is_dist() && !create_graph) g = ops::assign(g);  // another leaf may get the same gradient
-  bool sole = g.impl()->use_count() == 1 && g.is_dense() && g->storage->use_count() == 1 && g.is_contiguous();
   if (create_graph || sole || !g.is_dense()) {
     if (!create_graph) g.set_stop_gradient(true);
     m.grad = std::move(g);

@@ -51,6 +51,9 @@ class Node : public RefCounted {
 // What a tensor knows about its gradient beyond grad_fn.
 struct Meta final : RefCounted {
   Tensor grad;
+  // Set by clearing to zeros: the storage that was all zeros at this version. What comes next may take its place instead of being added.
+  Ref<Storage> zeros;
+  uint32_t zeros_version = 0;
   Node* accumulator = nullptr;   // not owned: the accumulator owns the tensor, and clears this when it goes
   std::vector<Node::OutputHook> hooks;        // of a leaf
   std::vector<std::function<void()>> after_accumulate;

@@ -165,8 +165,11 @@ void clear_grad_of(const Tensor& t, bool set_to_zero) {
   if (set_to_zero && m->grad.is_dense()) {
     dispatch::GradMode off(false);
     m->grad = ops::full_like(m->grad, Scalar(0.0));
+    m->zeros = m->grad->storage;
+    m->zeros_version = m->grad->storage->version();
   } else {
     m->grad = Tensor();
+    m->zeros = nullptr;
   }
 }
 

@@ -47,8 +47,12 @@ bool scalable(const Tensor& x, PyObject* number) {
   if (x.dtype() == DType::kBool) return false;
   return PyFloat_Check(number) || (PyLong_Check(number) && !PyBool_Check(number));
 }
-Tensor widened(const Tensor& x, PyObject* number) {
-  return PyFloat_Check(number) && is_integer(x.dtype()) ? ops::cast(x, default_dtype()) : x;
+// x, or what it becomes before it meets a float; `room` owns that.
+const Tensor& widened(const Tensor& x, PyObject* number, Tensor&& room = {}) {
+  if (!PyFloat_Check(number) || !is_integer(x.dtype())) [[likely]]
+    return x;
+  room = ops::cast(x, default_dtype());
+  return room;
 }
 
 PyObject* add(PyObject* a, PyObject* b) {

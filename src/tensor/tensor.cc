@@ -41,15 +41,15 @@ Tensor Tensor::empty(std::span<const Dim> shape, DType dtype, Place place) {
     impl.strides[i] = n;
     // Extents of zero don't collapse the strides of what stands left of them.
     bool overflow = __builtin_mul_overflow(n, d > 0 ? d : 1, &n);
-    check(d >= 0 && !overflow, ErrorKind::kValue, "[empty] expected a shape of non-negative extents whose product fits, got {}",
-          to_string(shape));
+    if (d < 0 || overflow) [[unlikely]]
+      fail(ErrorKind::kValue, "[empty] expected a shape of non-negative extents whose product fits, got {}", to_string(shape));
   }
   int64_t count = n;
   for (Dim d : shape)
     if (d.value() == 0) count = 0;
   int64_t bytes;
-  check(!__builtin_mul_overflow(count, static_cast<int64_t>(size_of(dtype)), &bytes), ErrorKind::kMemory,
-        "[empty] a tensor of shape {} is larger than memory can be", to_string(shape));
+  if (__builtin_mul_overflow(count, static_cast<int64_t>(size_of(dtype)), &bytes)) [[unlikely]]
+    fail(ErrorKind::kMemory, "[empty] a tensor of shape {} is larger than memory can be", to_string(shape));
   impl.storage = Storage::allocate(static_cast<size_t>(bytes), place);
   return t;
 }

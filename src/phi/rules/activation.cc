@@ -29,13 +29,7 @@ Tensor softmax::decompose(const Args& a) {
 }
 
 void softmax::vjp(Vjp& v) {
-  if (!v.need_x) return;
-  if (v.out.rank() == 0) {
-    v.x_grad = compose::zeros_like(v.out);
-    return;
-  }
-  Tensor g = v.out_grad * v.out;
-  v.x_grad = g - v.out * ops::sum(g, {v.axis}, DType::kUndefined, true);
+  if (v.need_x) v.x_grad = ops::softmax_grad(v.out, v.out_grad, v.axis);
 }
 
 Tensor log_softmax::decompose(const Args& a) {
@@ -48,12 +42,18 @@ Tensor log_softmax::decompose(const Args& a) {
 }
 
 void log_softmax::vjp(Vjp& v) {
-  if (!v.need_x) return;
-  if (v.out.rank() == 0) {
-    v.x_grad = compose::zeros_like(v.out);
-    return;
-  }
-  v.x_grad = v.out_grad - ops::exp(v.out) * ops::sum(v.out_grad, {v.axis}, DType::kUndefined, true);
+  if (v.need_x) v.x_grad = ops::log_softmax_grad(v.out, v.out_grad, v.axis);
+}
+
+Tensor softmax_grad::decompose(const Args& a) {
+  if (a.out.rank() == 0) return compose::zeros_like(a.out);
+  Tensor g = a.out_grad * a.out;
+  return g - a.out * ops::sum(g, {a.axis}, DType::kUndefined, true);
+}
+
+Tensor log_softmax_grad::decompose(const Args& a) {
+  if (a.out.rank() == 0) return compose::zeros_like(a.out);
+  return a.out_grad - ops::exp(a.out) * ops::sum(a.out_grad, {a.axis}, DType::kUndefined, true);
 }
 
 void swiglu::shape(const Args& a, TensorMeta& out) {

@@ -163,9 +163,9 @@ Shape broadcast_shapes(std::string_view op, std::span<const Dim> a, std::span<co
     } else if (p == Dim(1)) {
       out[i] = q;
     } else {
-      check(agree(p, q), ErrorKind::kValue,
-            "[{}] expected shapes that broadcast, got {} and {}: sizes {} and {} at axis {}", op, to_string(a),
-            to_string(b), p.str(), q.str(), static_cast<int64_t>(i) - static_cast<int64_t>(rank));
+      if (!agree(p, q)) [[unlikely]]
+        fail(ErrorKind::kValue, "[{}] expected shapes that broadcast, got {} and {}: sizes {} and {} at axis {}", op,
+             to_string(a), to_string(b), p.str(), q.str(), static_cast<int64_t>(i) - static_cast<int64_t>(rank));
       out[i] = p.is_const() ? p : q;
     }
   }
@@ -246,8 +246,9 @@ Shape reduce(std::string_view op, const Tensor& x, const Scalar& axis, bool keep
 Shape same_shape(std::string_view op, std::string_view name, const Tensor& t, std::string_view first, const Tensor& x) {
   bool same = t.rank() == x.rank();
   for (int64_t i = 0; same && i < x.rank(); ++i) same = agree(t.dim(i), x.dim(i));
-  check(same, ErrorKind::kValue, "[{}] expected {} of the shape of {}, {}, got {}", op, name, first,
-        to_string(x.shape()), to_string(t.shape()));
+  if (!same) [[unlikely]]
+    fail(ErrorKind::kValue, "[{}] expected {} of the shape of {}, {}, got {}", op, name, first, to_string(x.shape()),
+         to_string(t.shape()));
   return x.shape();
 }
 

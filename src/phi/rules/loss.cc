@@ -65,26 +65,14 @@ ops::cross_entropy_with_softmax_out cross_entropy_with_softmax::decompose(const 
 void cross_entropy_with_softmax::vjp(Vjp& v) {
   DType t = v.softmax.dtype();
   Tensor g;
-  if (v.loss_grad.defined()) {
-    Tensor target, weight = v.loss_grad;
-    if (v.soft_label) {
-      target = compose::cast_to(v.label, t);
-    } else {
-      Labels l = labels(v.label, v.ignore_index, t);
-      weight = weight * l.counts;
-      Shape classes{Dim(v.softmax.dim(v.axis))};
-      Tensor range = ops::arange(Scalar(int64_t{0}), Scalar(classes[0]), Scalar(int64_t{1}), v.label.dtype(), v.label.place());
-      int64_t axis = v.axis < 0 ? v.axis + v.softmax.rank() : v.axis;
-      Shape lifted(static_cast<size_t>(v.softmax.rank()), Dim(1));
-      lifted[static_cast<size_t>(axis)] = classes[0];
-      target = ops::cast(ops::equal(l.safe, ops::reshape(range, Ints(lifted))), t);
-    }
-    if (!v.use_softmax)
-      g = ops::scale(weight * target / v.softmax, Scalar(-1.0), Scalar(0.0), true);
-    else if (v.soft_label)
-      g = weight * (v.softmax * ops::sum(target, {v.axis}, kSame, true) - target);
+  if (v.loss_grad.defined() && v.soft_label) {
+    Tensor target = compose::cast_to(v.label, t);
+    if (v.use_softmax)
+      g = v.loss_grad * (v.softmax * ops::sum(target, {v.axis}, kSame, true) - target);
     else
-      g = weight * (v.softmax - target);
+      g = ops::scale(v.loss_grad * target / v.softmax, Scalar(-1.0), Scalar(0.0), true);
+  } else if (v.loss_grad.defined()) {
+    g = ops::cross_entropy_with_softmax_grad(v.label, v.softmax, v.loss_grad, v.use_softmax, v.ignore_index, v.axis);
   }
   if (v.softmax_grad.defined()) {
     Tensor through = v.softmax_grad;
@@ -97,6 +85,20 @@ void cross_entropy_with_softmax::vjp(Vjp& v) {
   if (v.need_input) v.input_grad = g;
   if (v.need_label && v.soft_label && v.loss_grad.defined())
     v.label_grad = ops::scale(v.loss_grad * ops::log(v.softmax), Scalar(-1.0), Scalar(0.0), true);
+}
+
+Tensor cross_entropy_with_softmax_grad::decompose(const Args& a) {
+  DType t = a.softmax.dtype();
+  Labels l = labels(a.label, a.ignore_index, t);
+  Tensor weight = compose::cast_to(a.loss_grad, t) * l.counts;
+  Shape classes{Dim(a.softmax.dim(a.axis))};
+  Tensor range = ops::arange(Scalar(int64_t{0}), Scalar(classes[0]), Scalar(int64_t{1}), a.label.dtype(), a.label.place());
+  int64_t axis = a.axis < 0 ? a.axis + a.softmax.rank() : a.axis;
+  Shape lifted(static_cast<size_t>(a.softmax.rank()), Dim(1));
+  lifted[static_cast<size_t>(axis)] = classes[0];
+  Tensor target = ops::cast(ops::equal(l.safe, ops::reshape(range, Ints(lifted))), t);
+  if (!a.use_softmax) return ops::scale(weight * target / a.softmax, Scalar(-1.0), Scalar(0.0), true);
+  return weight * (a.softmax - target);
 }
 
 }  // namespace paddle::rules

@@ -7,6 +7,7 @@
 #include "phi/kernels/cpu/dnnl/conv.h"
 #include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/cpu/random.h"
+#include "phi/kernels/cpu/rows/depthwise.h"
 #include "phi/kernels/registry.h"
 #include "phi/rules/window.h"
 #include "phi/rules_nn.h"
@@ -96,6 +97,7 @@ void run_conv(OpCall& c) {
   ConvGeometry g = geometry(window, groups);
   const Tensor& out = c.out(0);
   if (out.numel() == 0) return;
+  if (depthwise_conv2d(x, w, out, g)) return;
   if (x.dtype() != DType::kFloat64) return conv_forward(x, w, out, g);
   zero(out);
   const double *px = x.data<double>(), *pw = w.data<double>();
@@ -372,19 +374,24 @@ void embedding(OpCall& c) {
 void embedding_grad(OpCall& c) {
   rules::embedding_grad::Args a(c);
   const Tensor& out = c.out(0);
-  zero(out);
   Tensor x = dense(a.x), g = dense(a.out_grad);
-  int64_t n = x.numel(), width = out.size(1);
+  int64_t n = x.numel(), rows = out.size(0), width = out.size(1);
   dispatch_number("embedding_grad", out.dtype(), [&](auto t) {
     using T = decltype(t);
     dispatch_index("embedding_grad", x.dtype(), [&](auto index) {
       const auto* ids = x.data<decltype(index)>();
-      for (int64_t i = 0; i < n; ++i) {
-        if (ids[i] == a.padding_idx) continue;
-        T* row = out.data<T>() + ids[i] * width;
-        const T* from = g.data<T>() + i * width;
-        for (int64_t j = 0; j < width; ++j) row[j] = from_compute<T>(to_compute(row[j]) + to_compute(from[j]));
-      }
+      for (int64_t i = 0; i < n; ++i)
+        check(ids[i] >= 0 && ids[i] < rows, ErrorKind::kIndex, "[embedding_grad] expected ids in [0, {}), got {}", rows, ids[i]);
+      // Each thread owns rows of the table, so that the order of addition does not depend on how many there are.
+      parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, width)), [&](int64_t begin, int64_t end) {
+        std::memset(static_cast<void*>(out.data<T>() + begin * width), 0, static_cast<size_t>((end - begin) * width) * sizeof(T));
+        for (int64_t i = 0; i < n; ++i) {
+          if (ids[i] < begin || ids[i] >= end || ids[i] == a.padding_idx) continue;
+          T* row = out.data<T>() + ids[i] * width;
+          const T* from = g.data<T>() + i * width;
+          for (int64_t j = 0; j < width; ++j) row[j] = from_compute<T>(to_compute(row[j]) + to_compute(from[j]));
+        }
+      });
     });
   });
 }

@@ -1,5 +1,6 @@
 // Pointwise operators on the CPU: the record's expression, run by the tile interpreter.
 #include <algorithm>
+#include <functional>
 
 #include "phi/kernels/cpu/generic.h"
 #include "phi/kernels/cpu/operand.h"
@@ -35,10 +36,11 @@ tile::Compute compute_of(std::span<const DType> ins, std::span<const DType> outs
   return ins.empty() || wider ? tile::compute_type(outs) : tile::compute_type(ins);
 }
 
-void pointwise(OpCall& c) {
-  constexpr size_t kMax = 12;
+// kMax: room for operands and parameters; setting up unused ones costs more than a small call computes.
+template <size_t kMax>
+void pointwise_with(OpCall& c) {
   const scalar::Program& program = *c.op.expr;
-  PD_INVARIANT(program.num_inputs <= kMax && c.num_outs() <= kMax);
+  PD_INVARIANT(program.num_inputs <= kMax && program.num_params <= kMax && c.num_outs() <= kMax);
   const Shape& shape = c.out(0).shape();
   Sizes sizes = static_sizes(shape);
   Operand ins[kMax], outs[kMax];
@@ -60,6 +62,45 @@ void pointwise(OpCall& c) {
                       compute_of({in_types, program.num_inputs}, {out_types, n}));
 }
 
+void pointwise(OpCall& c) {
+  const scalar::Program& program = *c.op.expr;
+  if (program.num_inputs <= 3 && program.num_params <= 3 && c.num_outs() <= 3)
+    pointwise_with<3>(c);
+  else
+    pointwise_with<12>(c);
+}
+
+// The commonest small calls without any set-up: dense f32 of one shape. Larger or other ones go to the interpreter, whose loops are
+// vectorised for the processor.
+constexpr int64_t kSmall = 512;
+
+bool small_f32(const Tensor& t, const Tensor& like) {
+  return t.dtype() == DType::kFloat32 && t.shape() == like.shape() && t.is_contiguous();
+}
+
+template <class F>
+void small_binary(OpCall& c) {
+  const Tensor &x = c.tensor(0), &y = c.tensor(1), &out = c.out(0);
+  int64_t n = out.numel();
+  if (n > kSmall || !small_f32(out, out) || !small_f32(x, out) || !small_f32(y, out)) return pointwise(c);
+  const float *a = x.data<float>(), *b = y.data<float>();
+  float* to = out.data<float>();
+  for (int64_t i = 0; i < n; ++i) to[i] = F{}(a[i], b[i]);
+}
+
+void scale(OpCall& c) {
+  const Tensor &x = c.tensor(0), &out = c.out(0);
+  int64_t n = out.numel();
+  const Scalar &factor = c.args[1].scalar(), &term = c.args[2].scalar();
+  auto real = [](const Scalar& s) { return s.kind() == Scalar::Kind::kFloat || s.kind() == Scalar::Kind::kInt; };
+  if (n > kSmall || !small_f32(out, out) || !small_f32(x, out) || !real(factor) || !real(term)) return pointwise(c);
+  const float f = static_cast<float>(factor.to_double()), t = static_cast<float>(term.to_double());
+  const float b = c.args[3].b() ? t : t * f;
+  const float* a = x.data<float>();
+  float* to = out.data<float>();
+  for (int64_t i = 0; i < n; ++i) to[i] = a[i] * f + b;
+}
+
 void cast(OpCall& c) {
   const Tensor& x = c.tensor(0);
   Operand in, out;
@@ -75,6 +116,11 @@ void cast(OpCall& c) {
 
 void cpu_pointwise(OpCall& c) { pointwise(c); }
 
-static RegisterCpu register_cast("cast", cast);
+static const RegisterCpu registered[] = {{"cast", cast},
+                                         {"scale", scale},
+                                         {"add", small_binary<std::plus<float>>},
+                                         {"subtract", small_binary<std::minus<float>>},
+                                         {"multiply", small_binary<std::multiplies<float>>},
+                                         {"divide", small_binary<std::divides<float>>}};
 
 }  // namespace paddle::kernels

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dnnl/runtime.h"
+#include "phi/kernels/cpu/rows/gemm.h"
 #include "phi/kernels/registry.h"
 
 namespace paddle::kernels {
@@ -115,10 +116,19 @@ void blocked(const Matrix& a, const Matrix& b, T* c, int64_t n) {
   });
 }
 
+// oneDNN has no f64: our own kernel where packing pays, else a row at a time.
+void gemm_f64(const Matrix& a, const Matrix& b, double* c, int64_t n) {
+  if (a.rows < 4 || a.cols < 4 || n < 8 || a.rows * a.cols * n < 4096) return blocked<double>(a, b, c, n);
+  auto matrix = [](const Matrix& m, int64_t cols) {
+    return rows::MatrixF64{reinterpret_cast<const double*>(m.data), m.rows, cols, m.row_stride, m.col_stride};
+  };
+  rows::gemm_f64(matrix(a, a.cols), matrix(b, n), c);
+}
+
 void one_matrix(DType t, const Matrix& a, const Matrix& b, void* c, int64_t n) {
   switch (t) {
     case DType::kFloat32: return gemm_f32(a, b, static_cast<float*>(c), n);
-    case DType::kFloat64: return blocked<double>(a, b, static_cast<double*>(c), n);
+    case DType::kFloat64: return gemm_f64(a, b, static_cast<double*>(c), n);
     case DType::kComplex64: return blocked<std::complex<float>>(a, b, static_cast<std::complex<float>*>(c), n);
     case DType::kComplex128: return blocked<std::complex<double>>(a, b, static_cast<std::complex<double>*>(c), n);
     case DType::kInt32: return blocked<int32_t>(a, b, static_cast<int32_t*>(c), n);

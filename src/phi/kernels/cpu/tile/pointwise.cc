@@ -141,11 +141,12 @@ inline int flat_stride(const TileOperand& operand, std::span<const int64_t> shap
   return dense ? 1 : scalar ? 0 : -1;
 }
 
-// The common small call, without a frame: one function of dense operands and numbers, all of the compute type, on one
-// thread. Returns false, with nothing done, for any other.
+// The common small call, without a frame: dense operands and numbers, all of the compute type, on one thread. Returns false,
+// with nothing done, for any other. What depends on numbers alone is computed once.
 bool run_small(const scalar::Program& program, std::span<const TileOperand> ins, std::span<const ScalarParam> params,
                std::span<const TileOperand> outs, std::span<const int64_t> shape, Compute compute) {
-  constexpr size_t kMost = 4;
+  constexpr size_t kMost = 16;
+  constexpr int kTemporaries = 3;
   const size_t instrs = program.instrs.size(), first = ins.size() + params.size();
   if (instrs == 0 || outs.size() != 1 || first + instrs > kMost || program.outputs[0] != first + instrs - 1)
     return false;
@@ -169,19 +170,38 @@ bool run_small(const scalar::Program& program, std::span<const TileOperand> ins,
     scalar |= 1u << reg;
   };
   for (size_t p = 0; p < params.size(); ++p) put(ins.size() + p, params[p]);
-  for (size_t i = 0; i + 1 < instrs; ++i) {
-    if (program.instrs[i].fn != scalar::Fn::constant) return false;
-    put(first + i, ScalarParam(program.instrs[i].imm));
+  const bool fits = size * static_cast<int64_t>(size_of(dtype)) <= kTileBytes;
+  alignas(64) char temporaries[kTemporaries][kTileBytes];
+  int used = 0;
+  for (size_t i = 0; i < instrs; ++i) {
+    const scalar::Instr& step = program.instrs[i];
+    const bool last = i + 1 == instrs;
+    if (step.fn == scalar::Fn::constant && !last) {
+      put(first + i, ScalarParam(step.imm));
+      continue;
+    }
+    const FnKernel kernel = find_kernel(step.fn, compute);
+    if (!kernel) return false;
+    const int arity = scalar::info(step.fn).arity;
+    const auto is_number = [scalar](uint8_t reg) { return (scalar >> reg) & 1u; };
+    const unsigned all = (1u << arity) - 1;
+    const unsigned scalars = (is_number(step.a) | is_number(step.b) << 1 | is_number(step.c) << 2) & all;
+    void* to = outs[0].data;
+    int64_t count = size;
+    if (scalars == all) {
+      if (last && size > 1) return false;
+      count = 1;
+      if (!last) {
+        to = numbers[(first + i) & (kMost - 1)];
+        scalar |= 1u << (first + i);
+      }
+    } else if (!last) {
+      if (!fits || used == kTemporaries) return false;
+      to = temporaries[used++];
+    }
+    registers[first + i] = to;
+    if (count > 0) kernel(to, registers[step.a], registers[step.b], registers[step.c], count > 1 ? scalars : 0, count);
   }
-  const scalar::Instr& step = program.instrs.back();
-  const FnKernel kernel = find_kernel(step.fn, compute);
-  if (!kernel) return false;
-  if (size == 0) return true;
-  const int arity = scalar::info(step.fn).arity;
-  const auto is_number = [scalar](uint8_t reg) { return (scalar >> reg) & 1u; };
-  const unsigned scalars = (is_number(step.a) | is_number(step.b) << 1 | is_number(step.c) << 2) & ((1u << arity) - 1);
-  if (size > 1 && scalars == (1u << arity) - 1) return false;
-  kernel(outs[0].data, registers[step.a], registers[step.b], registers[step.c], size > 1 ? scalars : 0, size);
   return true;
 }
 

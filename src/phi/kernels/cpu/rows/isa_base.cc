@@ -1,0 +1,2 @@
+#define PD_ISA base
+#include "phi/kernels/cpu/rows/isa_rows.h"

@@ -1,0 +1,93 @@
+// Loops over one row, compiled for each instruction set: softmax, normalisations, their gradients. A row is contiguous
+// and of the type that is computed in, float or double; what lies in memory in 16 bits is widened into a scratch row
+// first (row_span.h).
+//
+// Only plain types here, as in tile/kernel_table.h: the files behind it are compiled with different -march flags.
+#pragma once
+#include <cstdint>
+
+namespace paddle::rows {
+
+// In all of them an output row may be an input row. NaN anywhere in a row makes a softmax of it NaN, as does +inf.
+template <class T>
+struct RowFns {
+  // y = exp(x - max x) / sum; returns log(sum exp x).
+  T (*softmax)(T* y, const T* x, int64_t n);
+  T (*log_softmax)(T* y, const T* x, int64_t n);
+  // log(sum exp x) alone.
+  T (*log_sum_exp)(const T* x, int64_t n);
+  // gx = (g - sum g y) y
+  void (*softmax_grad)(T* gx, const T* y, const T* g, int64_t n);
+  // gx = g - exp(y) sum g
+  void (*log_softmax_grad)(T* gx, const T* y, const T* g, int64_t n);
+
+  T (*sum)(const T* x, int64_t n);
+  // sum (x - mean)^2
+  T (*squares)(const T* x, T mean, int64_t n);
+  // (sum g, sum g (x - mean))
+  void (*grad_sums)(const T* g, const T* x, T mean, int64_t n, T* sum, T* with_x);
+
+  // y = (x - mean) * inv * scale + bias; scale and bias are rows or null.
+  void (*normalise)(T* y, const T* x, T mean, T inv, const T* scale, const T* bias, int64_t n);
+  // gx = inv (s - mean s - xhat mean(s xhat)) with s = g scale, xhat = (x - mean) inv; adds g xhat to scale_grad and g
+  // to bias_grad where these are not null.
+  void (*normalise_grad)(T* gx, const T* x, const T* g, T mean, T inv, const T* scale, T* scale_grad, T* bias_grad,
+                         int64_t n);
+
+  // y = (x - mean) * factor + bias with numbers, and with rows.
+  void (*affine)(T* y, const T* x, T mean, T factor, T bias, int64_t n);
+  void (*affine_rows)(T* y, const T* x, const T* mean, const T* factor, const T* bias, int64_t n);
+  // y = g * a + (x - mean) * b + c
+  void (*blend)(T* y, const T* g, const T* x, T a, T b, T mean, T c, int64_t n);
+  // sum += x; squares += (x - mean)^2
+  void (*add_to)(T* sum, const T* x, int64_t n);
+  void (*add_squares)(T* squares, const T* x, const T* mean, int64_t n);
+  // y *= factor
+  void (*times)(T* y, const T* x, T factor, int64_t n);
+};
+
+// The innermost loop of a matrix product: a tile of mr x nr results.
+template <class T>
+struct GemmFns {
+  int64_t mr, nr;
+  // c[i * ldc + j] (+)= sum over p < k of a[p * mr + i] b[p * nr + j]; `add`: to what c holds.
+  void (*tile)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add);
+};
+
+// One plane of a depthwise convolution with stride 1: y[i, j] = sum w[u, v] x[i + u dh, j + v dw]. x has `pitch`
+// elements a row and holds its padding.
+template <class T>
+using DepthwiseFn = void (*)(T* y, int64_t out_h, int64_t out_w, const T* x, int64_t pitch, const T* w, int64_t kh,
+                             int64_t kw, int64_t dh, int64_t dw);
+
+struct RowTable {
+  RowFns<float> f32;
+  RowFns<double> f64;
+  GemmFns<double> gemm_f64;
+  DepthwiseFn<float> depthwise_f32;
+  DepthwiseFn<double> depthwise_f64;
+};
+
+const RowTable& row_table();  // for cpu_isa()
+
+template <class T>
+const RowFns<T>& row_fns() {
+  if constexpr (sizeof(T) == 4)
+    return row_table().f32;
+  else
+    return row_table().f64;
+}
+
+namespace detail {
+namespace base {
+RowTable table();
+}
+namespace avx2 {
+RowTable table();
+}
+namespace avx512 {
+RowTable table();
+}
+}  // namespace detail
+
+}  // namespace paddle::rows
