@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "device/registry.h"
 
 namespace paddle::device {
@@ -197,9 +198,24 @@ void deallocate_small(void* p, size_t rounded) noexcept {
   c.small[cls].push_back(p);
 }
 
+// What the address sanitizer can watch: a block of just that size, given back at once.
+void* allocate_exactly(Place place, size_t bytes) {
+  Cache& c = cache(place);
+  void* p = from_device(c, place, bytes);
+  c.count_use(static_cast<int64_t>(round_up(bytes)));
+  return p;
+}
+void deallocate_exactly(Place place, void* p, size_t bytes) noexcept {
+  Cache& c = cache(place);
+  table(place).deallocate(place.index, p, bytes);
+  c.count_reserved(-static_cast<int64_t>(bytes));
+  c.count_use(-static_cast<int64_t>(round_up(bytes)));
+}
+
 }  // namespace
 
 void* allocate(Place place, size_t bytes) {
+  if (!kReuseBlocks && place.is_cpu()) return allocate_exactly(place, bytes);
   size_t rounded = round_up(bytes);
   if (place.is_cpu() && rounded <= kSmallLimit) return allocate_small(rounded);
   Cache& c = cache(place);
@@ -223,6 +239,7 @@ void* allocate(Place place, size_t bytes) {
 
 void deallocate(Place place, void* ptr, size_t bytes) noexcept {
   size_t rounded = round_up(bytes);
+  if (!kReuseBlocks && place.is_cpu()) return deallocate_exactly(place, ptr, bytes);
   if (place.is_cpu() && rounded <= kSmallLimit) return deallocate_small(ptr, rounded);
   Cache& c = cache(place);
   c.count_use(-static_cast<int64_t>(rounded));
