@@ -18,11 +18,12 @@ using pir::Value;
 
 bool wanted(const Operation& op, DecomposeWhat what) {
   const OpInfo* info = op.info();
-  if (!info || !info->decompose || info->has(kPrimitive | kRandom | kInplaceOnly | kControlFlow | kDataDependentShape)) return false;
+  if (!info || !info->decompose || info->has(kPrimitive | kRandom | kInplaceOnly | kControlFlow | kDataDependentShape))
+    return false;
   if (what == DecomposeWhat::kAll) return true;
   // Contractions and the like have kernels that no composition of loops beats; what the compiler takes as it is stays.
-  return !info->has(kMatmulLike) && !info->has(kNeedsKernel) && !info->expr && !info->has(kReduction) && !info->has(kView | kIndexMap) &&
-         !cinn::translatable(op);
+  return !info->has(kMatmulLike) && !info->has(kNeedsKernel) && !info->expr && !info->has(kReduction) &&
+         !info->has(kView | kIndexMap) && !cinn::translatable(op);
 }
 
 // Writes the composition in front of `op`, then replaces it.

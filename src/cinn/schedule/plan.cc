@@ -189,7 +189,8 @@ class Planner {
 
   // -- what a later kernel would compute again
 
-  // Operations per element from which on writing a value and reading it back is cheaper than computing it a second time.
+  // Operations per element from which on writing a value and reading it back is cheaper than computing it a second
+  // time.
   static constexpr double kWorthAPass = 40;
 
   std::vector<int> roots_of(const PassPlan& p) const {
