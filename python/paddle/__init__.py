@@ -7,6 +7,12 @@ from __future__ import annotations
 
 import importlib as _importlib
 import math as _math
+import os as _os
+
+# Threads between two parallel loops spin for some 0.2 ms, then sleep: the OpenMP runtime's own default spins for
+# milliseconds, at the expense of whoever shares the processors. It reads this once, when it is loaded.
+if "OMP_WAIT_POLICY" not in _os.environ:
+    _os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 from . import _core
 from ._core import Tensor

@@ -27,7 +27,7 @@ template <class A>
 void conv_shape(std::string_view op, int64_t n, const A& a, TensorMeta& out) {
   infer::check_rank(op, "filter", a.filter, n + 2, n + 2);
   Window w = conv_window(op, a);
-  check(a.groups >= 1, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
+  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
   Dim channels = a.input.shape()[w.channel_axis()];
   infer::check_size(op, "input channels (filter's times groups)", a.filter.dim(1) * Dim(a.groups), channels);
   Dim k = a.filter.dim(0);
@@ -50,6 +50,25 @@ void conv_vjp(std::string_view op, V& v) {
                                           v.data_format);
 }
 
+// The convolution whose gradient is asked for must lead from shape `input` to shape `out`.
+template <class A>
+void check_conv_grad(std::string_view op, const A& a, const Shape& input, const Shape& filter, const Shape& out) {
+  check(filter.size() >= 3 && filter.size() <= 5 && input.size() == filter.size() && out.size() == filter.size(), ErrorKind::kValue,
+        "[{}] expected input, filter and out_grad of one rank from 3 to 5, got {}, {} and {}", op, to_string(input), to_string(filter),
+        to_string(out));
+  std::vector<int64_t> kernel;
+  for (size_t i = 2; i < filter.size(); ++i) kernel.push_back(guard_int(filter[i]));
+  const Window w = resolved_window(op, kernel, a.strides, a.dilations, a.paddings, a.data_format);
+  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
+  check(!filter[0].is_const() || filter[0].value() % a.groups == 0, ErrorKind::kValue,
+        "[{}] expected output channels divisible by groups ({}), got {}", op, a.groups, filter[0].str());
+  infer::check_size(op, "the batch of out_grad", input[0], out[0]);
+  infer::check_size(op, "input channels (filter's times groups)", filter[1] * Dim(a.groups), input[w.channel_axis()]);
+  infer::check_size(op, "the channels of out_grad (the filter's first axis)", filter[0], out[w.channel_axis()]);
+  for (size_t i = 0; i < w.rank(); ++i)
+    infer::check_size(op, "the spatial axes of out_grad", positions(op, w, i, input[w.axis(i)]), out[w.axis(i)]);
+}
+
 Tensor conv(const Tensor& x, const Tensor& filter, std::span<const int64_t> strides, std::span<const int64_t> paddings,
             std::span<const int64_t> dilations, int64_t groups, std::string_view format) {
   return x.rank() == 5 ? ops::conv3d(x, filter, strides, paddings, "EXPLICIT", groups, dilations, format)
@@ -67,6 +86,8 @@ Window transposed_window(std::string_view op, const A& a, Shape& out) {
         a.output_padding.size());
   Shape wanted = infer::dims_of(op, a.output_size);
   check(wanted.empty() || wanted.size() == n, ErrorKind::kValue, "[{}] expected {} output sizes, got {}", op, n, wanted.size());
+  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
+  for (int64_t p : a.output_padding) infer::extent_of(op, "output_padding", p);
   infer::check_size(op, "input channels (the filter's first axis)", a.filter.dim(0), a.x.shape()[w.channel_axis()]);
   out = a.x.shape();
   out[w.channel_axis()] = a.filter.dim(1) * Dim(a.groups);
@@ -236,6 +257,10 @@ void conv2d::vjp(Vjp& v) { conv_vjp("conv2d", v); }
 void conv3d::shape(const Args& a, TensorMeta& out) { conv_shape("conv3d", 3, a, out); }
 void conv3d::vjp(Vjp& v) { conv_vjp("conv3d", v); }
 
+void conv_input_grad::shape(const Args& a, TensorMeta& out) {
+  out.shape = infer::from_arg("conv_input_grad", a.input_shape);
+  check_conv_grad("conv_input_grad", a, out.shape, a.filter.shape(), a.out_grad.shape());
+}
 void conv_input_grad::vjp(Vjp& v) {
   const Tensor& g = v.input_grad_grad;
   if (v.need_out_grad) v.out_grad_grad = conv(g, v.filter, v.strides, v.paddings, v.dilations, v.groups, v.data_format);
@@ -244,6 +269,10 @@ void conv_input_grad::vjp(Vjp& v) {
                                           v.data_format);
 }
 
+void conv_filter_grad::shape(const Args& a, TensorMeta& out) {
+  out.shape = infer::from_arg("conv_filter_grad", a.filter_shape);
+  check_conv_grad("conv_filter_grad", a, a.input.shape(), out.shape, a.out_grad.shape());
+}
 void conv_filter_grad::vjp(Vjp& v) {
   const Tensor& g = v.filter_grad_grad;
   if (v.need_input)
@@ -274,6 +303,17 @@ void pool3d::shape(const Args& a, TensorMeta& out) {
 }
 void pool3d::vjp(Vjp& v) { pool_vjp("pool3d", v, 3); }
 
+void avg_pool_grad::shape(const Args& a, TensorMeta& out) {
+  constexpr const char* op = "avg_pool_grad";
+  out.shape = infer::from_arg(op, a.input_shape);
+  const auto rank = static_cast<int64_t>(a.kernel_size.size()) + 2;
+  check((rank == 4 || rank == 5) && a.out_grad.rank() == rank && static_cast<int64_t>(out.shape.size()) == rank, ErrorKind::kValue,
+        "[{}] expected out_grad and input_shape with two axes more than kernel sizes (2 or 3), got {}, {} and {} kernel sizes", op,
+        to_string(a.out_grad.shape()), to_string(out.shape), a.kernel_size.size());
+  const std::vector<int64_t> ones(a.kernel_size.size(), 1);
+  const Window w = resolved_window(op, a.kernel_size, a.strides, ones, a.paddings, a.data_format);
+  for (size_t i : {size_t{0}, w.channel_axis()}) infer::check_size(op, "batch and channels of out_grad", out.shape[i], a.out_grad.shape()[i]);
+}
 void avg_pool_grad::vjp(Vjp& v) {
   const Tensor& g = v.x_grad_grad;
   // Linear in out_grad: the adjoint is the pooling itself, over windows whose number is known.
@@ -361,6 +401,7 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
 }
 
 void batch_norm::vjp(Vjp& v) {
+  if (!v.out_grad.defined()) return;  // the statistics carry no gradient
   // In training the statistics depend on x; the running ones are constants.
   const bool running = uses_running(v);
   auto [x_grad, scale_grad, bias_grad] = ops::batch_norm_grad(v.x, v.scale, running ? v.saved_mean : Tensor(),
@@ -396,6 +437,7 @@ ops::layer_norm_out layer_norm::decompose(const Args& a) {
 }
 
 void layer_norm::vjp(Vjp& v) {
+  if (!v.out_grad.defined()) return;
   auto [x_grad, scale_grad, bias_grad] = ops::layer_norm_grad(v.x, v.scale, v.out_grad, v.epsilon, v.begin_norm_axis);
   if (v.need_x) v.x_grad = x_grad;
   if (v.need_scale) v.scale_grad = compose::cast_to(compose::reshape_to(scale_grad, v.scale.shape()), v.scale.dtype());
@@ -436,6 +478,8 @@ ops::batch_norm_grad_out batch_norm_grad::decompose(const Args& a) {
 }
 
 void layer_norm_grad::shape(const Args& a, TensorMeta& x_grad, TensorMeta& scale_grad, TensorMeta& bias_grad) {
+  check(a.begin_norm_axis >= 0 && a.begin_norm_axis <= a.x.rank(), ErrorKind::kValue,
+        "[layer_norm_grad] expected begin_norm_axis in [0, {}], got {}", a.x.rank(), a.begin_norm_axis);
   Dim count = 1;
   for (int64_t i = a.begin_norm_axis; i < a.x.rank(); ++i) count = count * a.x.dim(i);
   if (a.scale.defined()) infer::check_size("layer_norm_grad", "scale", count, paddle::numel(a.scale.shape()));
@@ -485,7 +529,10 @@ void embedding::vjp(Vjp& v) {
 }
 
 void embedding_grad::shape(const Args& a, TensorMeta& out) {
-  Dim rows = a.rows.kind() == Scalar::Kind::kDim ? a.rows.dim() : Dim(a.rows.to_int());
+  Dim rows = a.rows.kind() == Scalar::Kind::kDim ? a.rows.dim() : Dim(infer::extent_of("embedding_grad", "rows", a.rows.to_int()));
+  check(!paddle::less(rows, 0), ErrorKind::kValue, "[embedding_grad] expected rows >= 0, got {}", rows.str());
+  infer::check_rank("embedding_grad", "out_grad", a.out_grad, a.x.rank() + 1);
+  for (int64_t i = 0; i < a.x.rank(); ++i) infer::check_size("embedding_grad", "out_grad", a.x.dim(i), a.out_grad.dim(i));
   out.shape = Shape{rows, a.out_grad.dim(-1)};
 }
 void embedding_grad::vjp(Vjp& v) {
