@@ -67,13 +67,26 @@ def place_of(device):
     return convert_to_place(device)
 
 
-def shape_args(shape, more):
-    """`f(2, 3)` and `f([2, 3])` mean the same shape."""
-    if more:
-        return [shape, *more]
-    if isinstance(shape, int) and not isinstance(shape, bool):
-        return [shape]
-    return shape
+def shape_args(shape):
+    """A shape; a number is a shape of one axis."""
+    return [shape] if isinstance(shape, int) else shape
+
+
+def sized(function):
+    """Decorator of functions whose first argument is a shape: sizes may be given one by one, and as `size`."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if len(args) > 1 and isinstance(args[0], (int, Tensor)) and isinstance(args[1], (int, Tensor)):
+            n = 2
+            while n < len(args) and isinstance(args[n], (int, Tensor)):
+                n += 1
+            args = (list(args[:n]), *args[n:])
+        if "size" in kwargs:
+            kwargs["shape"] = kwargs.pop("size")
+        return function(*args, **kwargs)
+
+    return call
 
 
 def axes_list(axis):

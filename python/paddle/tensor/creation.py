@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, created, dtype_or_default, place_of, shape_args, tensor_of
+from ._common import Tensor, accepts, created, dtype_or_default, place_of, shape_args, sized, tensor_of
 
 _float, _int = builtins.float, builtins.int
 
@@ -37,17 +37,14 @@ def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, req
             dtype = core.get_default_dtype()
     if isinstance(fill_value, str):
         fill_value = _float(fill_value)
-    return _filled(shape_args(shape, ()), fill_value, dtype, out, device, requires_grad)
+    return _filled(shape_args(shape), fill_value, dtype, out, device, requires_grad)
 
 
 def _constant(name, value):
-    def make(shape=None, *more, dtype=None, name=None, out=None, device=None, requires_grad=False, pin_memory=False,
-             size=None):  # fmt: skip
-        if shape is None:
-            shape = size
-        if more and not isinstance(more[0], (_int, Tensor)) or (more and isinstance(shape, (list, tuple))):
-            dtype, more = more[0], ()  # zeros(shape, dtype[, name])
-        return _filled(shape_args(shape, more), value, dtype_or_default(dtype), out, device, requires_grad)
+    @sized
+    def make(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+        result = _C_ops.full(shape_args(shape), value, dtype_or_default(dtype), place_of(device))
+        return created(result, out, requires_grad) if requires_grad or out is not None else result
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""A tensor of {name}.
@@ -62,14 +59,10 @@ def _constant(name, value):
 zeros, ones = _constant("zeros", 0), _constant("ones", 1)
 
 
-def empty(shape=None, *more, dtype=None, name=None, out=None, device=None, requires_grad=False, pin_memory=False,
-          size=None):  # fmt: skip
+@sized
+def empty(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of `shape` whose elements are not initialised."""
-    if shape is None:
-        shape = size
-    if more and (not isinstance(more[0], (_int, Tensor)) or isinstance(shape, (list, tuple))):
-        dtype, more = more[0], ()
-    result = _C_ops.empty(shape_args(shape, more), dtype_or_default(dtype), place_of(device))
+    result = _C_ops.empty(shape_args(shape), dtype_or_default(dtype), place_of(device))
     return created(result, out, requires_grad)
 
 
@@ -129,9 +122,11 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
     """start, start + step, ... up to and with `end`; with one argument from 0 to it."""
     if end is None:
         start, end = 0, start
-    options = {"out": out, "device": device, "requires_grad": requires_grad}
-    beyond = step if isinstance(step, _int) and isinstance(end, _int) else step / 2
-    return arange(start, end + beyond, step, dtype, **options)
+    count = math.floor((_float(end) - _float(start)) / _float(step)) + 1
+    whole = not any(_is_float(v) for v in (start, end, step))
+    dtype = (core.int64 if whole else core.get_default_dtype()) if dtype is None else dtype
+    values = _C_ops.arange(0, count, 1, core.float64, place_of(device)) * _float(step) + _float(start)
+    return created(_C_ops.cast(values, dtype), out, requires_grad)
 
 
 def _count(num):

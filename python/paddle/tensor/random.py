@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, created, dtype_or_default, is_inexact, place_of, shape_args, tensor_of
+from ._common import Tensor, accepts, created, dtype_or_default, is_inexact, place_of, shape_args, sized, tensor_of
 
 
-def _shape_and_dtype(shape, more, dtype, size):
-    if shape is None:
-        shape = size
-    if more and (isinstance(shape, (list, tuple)) or not isinstance(more[0], (int, Tensor))):
-        return shape_args(shape, ()), more[0]
-    return shape_args(shape, more), dtype
-
-
-def rand(shape=None, *more, dtype=None, name=None, out=None, device=None, requires_grad=False, pin_memory=False,
-         size=None):  # fmt: skip
+@sized
+def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """Uniform on [0, 1)."""
-    shape, dtype = _shape_and_dtype(shape, more, dtype, size)
-    result = _C_ops.uniform(shape, dtype_or_default(dtype), 0.0, 1.0, 0, place_of(device))
+    result = _C_ops.uniform(shape_args(shape), dtype_or_default(dtype), 0.0, 1.0, 0, place_of(device))
     return created(result, out, requires_grad)
 
 
-def randn(shape=None, *more, dtype=None, name=None, out=None, device=None, requires_grad=False, pin_memory=False,
-          size=None):  # fmt: skip
+@sized
+def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """Normal with mean 0 and deviation 1; complex types have variance 1 over both parts."""
-    shape, dtype = _shape_and_dtype(shape, more, dtype, size)
-    dtype = dtype_or_default(dtype)
-    place = place_of(device)
+    shape, dtype, place = shape_args(shape), dtype_or_default(dtype), place_of(device)
     part = {"complex64": "float32", "complex128": "float64"}.get(str(dtype).rsplit(".", 1)[-1])
     if part:
         real, imag = (_C_ops.gaussian(shape, 0.0, 0.5**0.5, 0, part, place) for _ in range(2))
@@ -58,7 +47,7 @@ def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
         sizes = (tensor_of(mean, like) + tensor_of(std, like)).shape
         result = _C_ops.gaussian(sizes, 0.0, 1.0, 0, like.dtype, None) * std + mean
         return created(result, out)
-    shape = shape_args([1] if shape is None else shape, ())
+    shape = shape_args([1] if shape is None else shape)
     if isinstance(mean, complex):
         part = randn(shape, dtype="complex64" if dtype_or_default(None) != core.float64 else "complex128")
         return created(part * std + mean, out)
@@ -67,14 +56,14 @@ def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
 
 def gaussian(shape, mean=0.0, std=1.0, seed=0, dtype=None, name=None):
     """Normal with `mean` and `std`."""
-    return _C_ops.gaussian(shape_args(shape, ()), float(mean), float(std), seed, dtype_or_default(dtype), None)
+    return _C_ops.gaussian(shape_args(shape), float(mean), float(std), seed, dtype_or_default(dtype), None)
 
 
 @accepts(shape="size")
 def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None, requires_grad=False):  # noqa: A002
     """Uniform on [min, max)."""
     dtype = dtype_or_default(dtype)
-    result = _C_ops.uniform(shape_args(shape, ()), dtype, min, max, seed, place_of(device))
+    result = _C_ops.uniform(shape_args(shape), dtype, min, max, seed, place_of(device))
     return created(result, out, requires_grad)
 
 
@@ -97,7 +86,7 @@ def randint(low=0, high=None, shape=[1], dtype=None, name=None, *, out=None, dev
         low, high = 0, low
     if low >= high:
         raise ValueError(f"randint's low must less then high, but received low = {low}, high = {high}")
-    return created(_C_ops.randint(low, high, shape_args(shape, ()), dtype or core.int64, place_of(device)), out,
+    return created(_C_ops.randint(low, high, shape_args(shape), dtype or core.int64, place_of(device)), out,
                    requires_grad)  # fmt: skip
 
 
