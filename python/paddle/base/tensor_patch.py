@@ -59,7 +59,7 @@ def _repr(self) -> str:
 
 
 def _format(self, spec) -> str:
-    return format(self.item(), spec) if spec and self.ndim == 0 else str(self)
+    return format(self.item(), spec) if self.ndim == 0 else str(self)
 
 
 def _deepcopy(self, memo):

@@ -9,7 +9,7 @@ from ._common import Tensor, accepts, axis_in, finish, tensor_of
 
 __all__ = [
     "diagonal_scatter", "fill_", "fill_diagonal_", "fill_diagonal_tensor", "gather", "gather_nd", "index_add",
-    "index_fill", "index_put", "index_select", "masked_fill", "masked_scatter", "masked_select", "multiplex",
+    "index_fill", "index_put", "index_select", "masked_fill", "masked_fill_", "masked_scatter", "masked_select", "multiplex",
     "nonzero", "put_along_axis", "scatter", "scatter_add", "scatter_nd", "scatter_nd_add", "scatter_reduce",
     "select_scatter", "slice_scatter", "take", "take_along_axis", "take_along_dim", "where", "zero_",
 ]  # fmt: skip
@@ -175,6 +175,13 @@ def masked_fill(x, mask, value, name=None):
     """`x` with `value` where `mask` (broadcast) holds."""
     value = tensor_of(value, x)
     return _C_ops.masked_fill(x, mask, value if value.dtype == x.dtype else _C_ops.cast(value, x.dtype))
+
+
+@accepts(x="input")
+def masked_fill_(x, mask, value, name=None):
+    """``masked_fill`` that writes into `x`."""
+    value = tensor_of(value, x)
+    return _C_ops.masked_fill_(x, mask, value if value.dtype == x.dtype else _C_ops.cast(value, x.dtype))
 
 
 @accepts(x="input", value="source")

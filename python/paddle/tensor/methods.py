@@ -19,23 +19,23 @@ count_nonzero cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad di
 dot dsplit equal_all expand_as fill_diagonal_ fill_diagonal_tensor floor_divide frac frexp gammainc gammaincc gather
 gather_nd gcd histogram histogram_bin_edges histogramdd hsplit hypot increment index_add index_fill index_put
 index_select inner is_complex is_empty is_floating_point is_integer is_tensor isin isneginf isposinf isreal kron
-kthvalue lcm ldexp lerp logaddexp logcumsumexp logit masked_fill masked_scatter masked_select matrix_transpose median
+kthvalue lcm ldexp lerp logaddexp logcumsumexp logit masked_fill masked_fill_ masked_scatter masked_select matrix_transpose median
 mm mode moveaxis msort multigammaln multiplex mv nan_to_num nanmean nanmedian nanquantile nansum narrow neg negative
 nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg rank ravel renorm repeat_interleave
 reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce searchsorted select_scatter sgn
 shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std strided_slice swapaxes swapdims t
 take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid true_divide unflatten unfold unique
-unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where add_ subtract_ sub_
-multiply_ mul_ divide_ div_ pow_ clip_ clamp_ scale_ lerp_ cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_
-sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_ gammaincc_ floor_divide_ logit_ copysign_ neg_ fill_ zero_
-uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_ resize_ repeat cov corrcoef multi_dot
-matrix_power create_tensor
+unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where pow_ clip_ clamp_ lerp_
+cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_ sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_
+gammaincc_ floor_divide_ logit_ copysign_ neg_ zero_ uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_
+bernoulli_ random_ resize_ repeat cov corrcoef multi_dot matrix_power create_tensor
 """.split()
 
 _SOURCES = (math, manipulation, indexing, linalg, search, stat, logic, attribute, creation, random)
 
 # Second names of operators and functions.
 _ALIASES = {
+    "sub_": "subtract_", "mul_": "multiply_", "div_": "divide_",
     "sub": "subtract", "mul": "multiply", "div": "divide", "mod": "remainder", "floor_mod": "remainder", "mod_":
     "remainder_", "floor_mod_": "remainder_", "eq": "equal", "ne": "not_equal", "lt": "less_than", "le":
     "less_equal", "gt": "greater_than", "ge": "greater_equal", "less": "less_than", "less_": "less_than_",
@@ -47,6 +47,8 @@ _ALIASES = {
 
 # Operators that are public as they are, with the Python function that takes the forms their record doesn't.
 _FORMS = {
+    "add_": math.add_, "subtract_": math.subtract_, "multiply_": math.multiply_, "divide_": math.divide_,
+    "scale_": math.scale_, "fill_": indexing.fill_, "bernoulli": random.bernoulli,
     "reshape": manipulation.reshape, "transpose": manipulation.transpose, "squeeze": manipulation.squeeze,
     "unsqueeze": manipulation.unsqueeze, "expand": manipulation.expand, "tile": manipulation.tile, "flip":
     manipulation.flip, "roll": manipulation.roll, "concat": manipulation.concat, "stack": manipulation.stack, "add":
