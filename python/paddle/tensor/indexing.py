@@ -9,9 +9,10 @@ from ._common import Tensor, accepts, axis_in, finish, tensor_of
 
 __all__ = [
     "diagonal_scatter", "fill_", "fill_diagonal_", "fill_diagonal_tensor", "gather", "gather_nd", "index_add",
-    "index_fill", "index_put", "index_select", "masked_fill", "masked_fill_", "masked_scatter", "masked_select", "multiplex",
-    "nonzero", "put_along_axis", "scatter", "scatter_add", "scatter_nd", "scatter_nd_add", "scatter_reduce",
-    "select_scatter", "slice_scatter", "take", "take_along_axis", "take_along_dim", "where", "zero_",
+    "index_fill", "index_put", "index_select", "masked_fill", "masked_fill_", "masked_scatter", "masked_select",
+    "multiplex", "nonzero", "put_along_axis", "scatter", "scatter_add", "scatter_nd", "scatter_nd_add",
+    "scatter_reduce", "select_scatter", "slice_scatter", "take", "take_along_axis", "take_along_dim", "where",
+    "zero_",
 ]  # fmt: skip
 
 

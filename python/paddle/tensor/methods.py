@@ -19,16 +19,17 @@ count_nonzero cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad di
 dot dsplit equal_all expand_as fill_diagonal_ fill_diagonal_tensor floor_divide frac frexp gammainc gammaincc gather
 gather_nd gcd histogram histogram_bin_edges histogramdd hsplit hypot increment index_add index_fill index_put
 index_select inner is_complex is_empty is_floating_point is_integer is_tensor isin isneginf isposinf isreal kron
-kthvalue lcm ldexp lerp logaddexp logcumsumexp logit masked_fill masked_fill_ masked_scatter masked_select matrix_transpose median
-mm mode moveaxis msort multigammaln multiplex mv nan_to_num nanmean nanmedian nanquantile nansum narrow neg negative
-nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg rank ravel renorm repeat_interleave
-reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce searchsorted select_scatter sgn
-shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std strided_slice swapaxes swapdims t
-take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid true_divide unflatten unfold unique
-unique_consecutive unstack vander var view view_as view_as_complex view_as_real vsplit where pow_ clip_ clamp_ lerp_
-cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_ sinc_ renorm_ multigammaln_ addmm_ baddbmm_ gammainc_
-gammaincc_ floor_divide_ logit_ copysign_ neg_ zero_ uniform_ normal_ log_normal_ exponential_ cauchy_ geometric_
-bernoulli_ random_ resize_ repeat cov corrcoef multi_dot matrix_power create_tensor
+kthvalue lcm ldexp lerp logaddexp logcumsumexp logit masked_fill masked_fill_ masked_scatter masked_select
+matrix_transpose median mm mode moveaxis msort multigammaln multiplex mv nan_to_num nanmean nanmedian nanquantile
+nansum narrow neg negative nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg rank
+ravel renorm repeat_interleave reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce
+searchsorted select_scatter sgn shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std
+strided_slice swapaxes swapdims t take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid
+true_divide unflatten unfold unique unique_consecutive unstack vander var view view_as view_as_complex view_as_real
+vsplit where pow_ clip_ clamp_ lerp_ cumsum_ cumprod_ nan_to_num_ frac_ gcd_ lcm_ hypot_ ldexp_ sinc_ renorm_
+multigammaln_ addmm_ baddbmm_ gammainc_ gammaincc_ floor_divide_ logit_ copysign_ neg_ zero_ uniform_ normal_
+log_normal_ exponential_ cauchy_ geometric_ bernoulli_ random_ resize_ repeat cov corrcoef multi_dot matrix_power
+create_tensor
 """.split()
 
 _SOURCES = (math, manipulation, indexing, linalg, search, stat, logic, attribute, creation, random)
