@@ -1,5 +1,7 @@
 #include "dispatch/dispatch.h"
 
+#include <algorithm>
+
 #include "api/call.h"
 #include "api/ops.h"
 #include "dispatch/eager.h"
@@ -97,10 +99,23 @@ void promote_inputs(OpCall& c) {
   }
 }
 
+// A rule and a kernel may rely on every tensor that their record does not call optional.
+void check_present(const OpCall& c) {
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    const Arg& a = c.args[i];
+    const ArgKind kind = c.op.args[i].kind;
+    const bool absent = a.none() ? kind == ArgKind::kTensor
+                                 : kind == ArgKind::kTensors && std::any_of(a.tensors().begin(), a.tensors().end(),
+                                                                            [](const Tensor& t) { return !t.defined(); });
+    check(!absent, ErrorKind::kType, "[{}] expected a tensor for {}, got None", c.op.name, c.op.args[i].name);
+  }
+}
+
 }  // namespace
 
 void call(OpCall& c) {
   ThreadState& s = state();
+  check_present(c);
   if (c.op.promotes) promote_inputs(c);
   if (c.op.has(kRandom) && !c.key_drawn) {
     c.key = generator().next();

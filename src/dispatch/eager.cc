@@ -1,5 +1,7 @@
 #include "dispatch/eager.h"
 
+#include <algorithm>
+
 #include "device/default_place.h"
 #include "dispatch/state.h"
 #include "phi/kernels/registry.h"
@@ -33,6 +35,23 @@ Place place_of(const OpCall& c) {
     }
   }
   return found ? place : device::default_place();
+}
+
+// Beyond this no size and no index into a tensor can lie, and sums of a few can't overflow.
+constexpr int64_t kFar = int64_t{1} << 56;
+
+bool far(const Arg& a) {
+  if (a.tag() != Arg::Tag::kInts) return false;
+  for (Dim d : a.ints().values())
+    if (d.bits() > kFar || d.bits() < -kFar) return true;
+  return false;
+}
+
+// Numbers that are too large to be sizes mean the same nearer by: `x[:2**63 - 1]` is legal.
+Ints nearer(const Ints& v) {
+  Shape values;
+  for (Dim d : v.values()) values.push_back(Dim(std::clamp(d.bits(), -kFar, kFar)));
+  return Ints(values);
 }
 
 bool resolved(const Arg& a) {
@@ -128,10 +147,13 @@ void copy_into(const Tensor& dst, const Tensor& src) {
 
 void resolve_arguments(OpCall& c) {
   for (Arg& a : c.args) {
-    if (resolved(a)) [[likely]]
+    if (resolved(a)) [[likely]] {
+      if (far(a)) [[unlikely]]
+        a = Arg(c.kept_ints.emplace_front(nearer(a.ints())));
       continue;
+    }
     if (a.tag() == Arg::Tag::kInts) {
-      a = Arg(c.kept_ints.emplace_front(a.ints().read()));
+      a = Arg(c.kept_ints.emplace_front(nearer(a.ints().read())));
     } else {
       const Tensor& t = a.scalar().tensor();
       check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}", c.op.name,

@@ -302,7 +302,21 @@ def _diag_embed(input, offset, dim1, dim2):
     return np.moveaxis(out, (-2, -1), (dim1, dim2))
 
 
+def _triangular_solve(x, y, upper, transpose, unitriangular):
+    m = np.triu(x) if upper else np.tril(x)
+    if unitriangular:
+        m = m - np.diag(np.diag(m)) + np.eye(m.shape[-1])
+    return np.linalg.solve(m.T if transpose else m, y)
+
+
 REFERENCES = {
+    "cholesky": lambda x, upper: np.linalg.cholesky(x.T).T if upper else np.linalg.cholesky(x),
+    "triangular_solve": _triangular_solve,
+    "solve": lambda x, y: np.linalg.solve(x, y),
+    "inverse": lambda x: np.linalg.inv(x),
+    "determinant": lambda x: np.linalg.det(x),
+    "slogdet": lambda x: np.stack(np.linalg.slogdet(x)),
+    "qr": lambda x, mode: np.linalg.qr(x, mode),
     "sum": _sum,
     "mean": lambda x, axis, keepdim: np.mean(x, axis=_axes(axis), keepdims=keepdim),
     "max": lambda x, axis, keepdim: np.max(x, axis=_axes(axis), keepdims=keepdim),

@@ -222,3 +222,47 @@ def test_embedding_gradient_adds_up_repeated_rows():
     expected = np.zeros((5, 300))
     np.add.at(expected, ids[ids != 2], g[ids != 2].astype("float64"))
     np.testing.assert_allclose(grad.numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+def naive_conv2d(x, w, stride, padding, dilation, groups):
+    x = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+    n, filters, (kh, kw) = x.shape[0], w.shape[0], w.shape[2:]
+    h = (x.shape[2] - dilation[0] * (kh - 1) - 1) // stride[0] + 1
+    wide = (x.shape[3] - dilation[1] * (kw - 1) - 1) // stride[1] + 1
+    out = np.zeros((n, filters, h, wide))
+    per = w.shape[1]
+    for k in range(filters):
+        c = k // (filters // groups) * per
+        for i in range(h):
+            for j in range(wide):
+                rows = i * stride[0] + dilation[0] * np.arange(kh)
+                cols = j * stride[1] + dilation[1] * np.arange(kw)
+                out[:, k, i, j] = (x[:, c : c + per][:, :, rows[:, None], cols] * w[k]).sum((1, 2, 3))
+    return out
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize(
+    "stride,padding,dilation,groups",
+    [
+        ((1, 1), (1, 1), (1, 1), 1),
+        ((2, 3), (1, 2), (1, 1), 2),
+        ((1, 2), (0, 3), (2, 1), 1),
+        ((3, 1), (4, 4), (1, 3), 4),
+    ],
+)
+def test_f64_convolution(layout, stride, padding, dilation, groups):
+    rng = np.random.default_rng(6)
+    x, w = rng.normal(size=(2, 4, 9, 11)), rng.normal(size=(8, 4 // groups, 3, 2))
+    dx, dw = rng.normal(size=x.shape), rng.normal(size=w.shape)
+    lay = (lambda a: np.ascontiguousarray(a.transpose(0, 2, 3, 1))) if layout == "NHWC" else (lambda a: a)
+    xt, wt = tensor(lay(x), "float64", True), tensor(w, "float64", True)
+    out = F.conv2d(xt, wt, None, list(stride), list(padding), list(dilation), groups, layout)
+    expected = naive_conv2d(x, w, stride, padding, dilation, groups)
+    np.testing.assert_allclose(out.numpy(), lay(expected), rtol=1e-12, atol=1e-12)
+    g = rng.normal(size=expected.shape)
+    gx, gw = paddle.grad(out, [xt, wt], tensor(lay(g), "float64"))
+    along_x = (g * naive_conv2d(dx, w, stride, padding, dilation, groups)).sum()
+    along_w = (g * naive_conv2d(x, dw, stride, padding, dilation, groups)).sum()
+    np.testing.assert_allclose((gx.numpy() * lay(dx)).sum(), along_x, rtol=1e-11)
+    np.testing.assert_allclose((gw.numpy() * dw).sum(), along_w, rtol=1e-11)

@@ -172,6 +172,12 @@ Shape broadcast_shapes(std::string_view op, std::span<const Dim> a, std::span<co
   return out;
 }
 
+int64_t extent_of(std::string_view op, std::string_view name, int64_t v) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  check(v >= -kMost && v <= kMost, ErrorKind::kValue, "[{}] expected {} between -2**40 and 2**40, got {}", op, name, v);
+  return v;
+}
+
 void check_size(std::string_view op, std::string_view what, Dim expected, Dim got) {
   if (!agree(expected, got))
     fail(ErrorKind::kValue, "[{}] expected {} of size {}, got {}", op, what, expected.str(), got.str());
@@ -241,6 +247,11 @@ Shape reduce(std::string_view op, const Tensor& x, std::optional<int64_t> axis, 
 
 Shape reduce(std::string_view op, const Tensor& x, const Scalar& axis, bool keepdim, bool reduce_all) {
   return reduce(op, x, number_of(op, axis), keepdim, reduce_all);
+}
+
+Shape alike(std::string_view op, const Tensor& x, const Tensor& y, int64_t axis) {
+  axis_of(op, axis, x.rank());
+  return same_shape(op, "the gradient", y, "the result", x);
 }
 
 Shape same_shape(std::string_view op, std::string_view name, const Tensor& t, std::string_view first, const Tensor& x) {

@@ -56,6 +56,8 @@ Shape dims_of(std::string_view op, const Ints& v);
 Sizes numbers_of(std::string_view op, const Ints& v, std::string_view name = "axis");
 int64_t number_of(std::string_view op, const Scalar& v, std::string_view name = "axis");
 Shape broadcast_shapes(std::string_view op, std::span<const Dim> a, std::span<const Dim> b);
+// A number that is to be part of a size. ValueError beyond 2^40 either way: what is computed with it must not overflow.
+int64_t extent_of(std::string_view op, std::string_view name, int64_t v);
 // May the sizes be taken to be equal? Sizes that nothing is known about are trusted.
 inline bool agree(Dim a, Dim b) { return a == b || !has_hint(a) || !has_hint(b) || paddle::equal(a, b); }
 // ValueError "[op] expected <what> of size a, got b" unless the sizes are equal.
@@ -88,6 +90,8 @@ Shape reduce(std::string_view op, const Tensor& x, const Scalar& axis, bool keep
 Shape same_shape(std::string_view op, std::string_view name, const Tensor& t, std::string_view first, const Tensor& x);
 // x's own shape, having checked that axis is one of its axes
 Shape along(std::string_view op, const Tensor& x, int64_t axis);
+// x and its gradient y, of one shape, after checking axis
+Shape alike(std::string_view op, const Tensor& x, const Tensor& y, int64_t axis);
 Shape along(std::string_view op, const Tensor& x, const Scalar& axis);
 
 }  // namespace paddle::infer

@@ -87,6 +87,17 @@ void cross_entropy_with_softmax::vjp(Vjp& v) {
     v.label_grad = ops::scale(v.loss_grad * ops::log(v.softmax), Scalar(-1.0), Scalar(0.0), true);
 }
 
+void cross_entropy_with_softmax_grad::shape(const Args& a, TensorMeta& out) {
+  constexpr const char* op = "cross_entropy_with_softmax_grad";
+  const int64_t axis = infer::axis_of(op, a.axis, a.softmax.rank());
+  out.shape = a.softmax.shape();
+  for (const Tensor* t : {&a.label, &a.loss_grad}) {
+    infer::check_rank(op, "labels and loss_grad", *t, a.softmax.rank());
+    for (int64_t i = 0; i < a.softmax.rank(); ++i)
+      infer::check_size(op, "labels and loss_grad", i == axis ? Dim(1) : a.softmax.dim(i), t->dim(i));
+  }
+}
+
 Tensor cross_entropy_with_softmax_grad::decompose(const Args& a) {
   DType t = a.softmax.dtype();
   Labels l = labels(a.label, a.ignore_index, t);

@@ -209,31 +209,49 @@ void strided_slice::vjp(Vjp& v) {
     v.x_grad = ops::set_value_with_tensor(compose::zeros_like(v.x), v.out_grad, v.starts, v.ends, v.strides, v.axes);
 }
 
+namespace {
+// The elements [low, high] of a storage of n that a strided view reads; it must lie inside, or memory would be read that is
+// not the tensor's.
+void check_inside(std::string_view op, std::span<const int64_t> shape, std::span<const int64_t> stride, int64_t first, int64_t offset,
+                  int64_t n) {
+  check(shape.size() == stride.size(), ErrorKind::kValue, "[{}] expected as many strides as sizes, got {} and {}", op, stride.size(),
+        shape.size());
+  int64_t low = first, high = first;
+  bool empty = false, overflow = __builtin_add_overflow(first, offset, &low);
+  high = low;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    check(shape[i] >= 0, ErrorKind::kValue, "[{}] expected sizes >= 0, got {}", op, shape[i]);
+    empty |= shape[i] == 0;
+    int64_t reach = 0, &end = stride[i] < 0 ? low : high;
+    overflow |= __builtin_mul_overflow(shape[i] - 1, stride[i], &reach) || __builtin_add_overflow(end, reach, &end);
+  }
+  check(empty || n < 0 || (!overflow && low >= 0 && high < n), ErrorKind::kValue,
+        "[{}] expected a view inside the {} elements of the storage, got a view that reaches outside", op, n);
+}
+}  // namespace
+
 void as_strided::shape(const Args& a, TensorMeta& out) {
-  check(a.shape.size() == a.stride.size(), ErrorKind::kValue,
-        "[as_strided] expected as many strides as sizes, got {} and {}", a.stride.size(), a.shape.size());
-  // In eager the view must stay inside the storage: reading elsewhere would be a fault of memory.
-  int64_t low = a.offset, high = a.offset;
-  bool empty = false;
-  for (size_t i = 0; i < a.shape.size(); ++i) {
-    check(a.shape[i] >= 0, ErrorKind::kValue, "[as_strided] expected sizes >= 0, got {}", a.shape[i]);
-    empty |= a.shape[i] == 0;
-    (a.stride[i] < 0 ? low : high) += (a.shape[i] - 1) * a.stride[i];
-  }
-  // A traced tensor is taken to be contiguous.
+  // A traced tensor is taken to be contiguous; of one whose size is unknown nothing can be said.
   const bool dense = a.x.is_dense();
-  if (!empty && (dense || is_static(a.x.shape()))) {
-    const int64_t first = dense ? a.x->offset : 0;
-    const int64_t n = dense ? static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype())) : a.x.numel();
-    check(first + low >= 0 && first + high < n, ErrorKind::kValue,
-          "[as_strided] expected a view inside the {} elements of x's storage, got elements {} to {}", n, first + low,
-          first + high);
-  }
+  const int64_t n = dense ? static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype())) : is_static(a.x.shape()) ? a.x.numel() : -1;
+  check_inside("as_strided", a.shape, a.stride, dense ? a.x->offset : 0, a.offset, n);
   out.shape = as_shape(a.shape);
 }
 
 void as_strided::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = ops::as_strided_scatter_add(v.out_grad, v.x.shape, v.shape, v.stride, v.offset);
+}
+
+void as_strided_scatter_add::shape(const Args& a, TensorMeta& out) {
+  out.shape = infer::from_arg("as_strided_scatter_add", a.x_shape);
+  const Shape shape = as_shape(a.shape);
+  infer::check_rank("as_strided_scatter_add", "out_grad", a.out_grad, static_cast<int64_t>(shape.size()));
+  for (size_t i = 0; i < shape.size(); ++i) infer::check_size("as_strided_scatter_add", "out_grad", shape[i], a.out_grad.shape()[i]);
+  int64_t n = is_static(out.shape) ? 1 : -1;
+  for (size_t i = 0; n >= 0 && i < out.shape.size(); ++i)
+    check(!__builtin_mul_overflow(n, out.shape[i].value(), &n), ErrorKind::kValue, "[as_strided_scatter_add] a tensor of shape {} is too large",
+          to_string(out.shape));
+  check_inside("as_strided_scatter_add", a.shape, a.stride, 0, a.offset, n);
 }
 
 void as_strided_scatter_add::vjp(Vjp& v) {
@@ -509,6 +527,7 @@ Tensor tile::decompose(const Args& a) {
 void repeat_interleave::shape(const Args& a, TensorMeta& out) {
   const int64_t axis = infer::axis_of("repeat_interleave", a.axis, a.x.rank());
   check(a.repeats >= 0, ErrorKind::kValue, "[repeat_interleave] expected repeats >= 0, got {}", a.repeats);
+  infer::extent_of("repeat_interleave", "repeats", a.repeats);
   out.shape = a.x.rank() == 0 ? Shape{Dim(1)} : a.x.shape();
   out.shape[axis] = out.shape[axis] * Dim(a.repeats);
 }
@@ -545,6 +564,7 @@ void repeat_interleave_with_tensor_index::vjp(Vjp& v) {
 void pad::shape(const Args& a, TensorMeta& out) {
   check(a.paddings.size() == 2 * a.x.shape().size(), ErrorKind::kValue,
         "[pad] expected two paddings for each of the {} axes of x, got {}", a.x.rank(), a.paddings.size());
+  for (int64_t p : a.paddings) infer::extent_of("pad", "paddings", p);
   for (size_t i = 0; i < a.x.shape().size(); ++i) {
     const Dim d = a.x.shape()[i] + Dim(a.paddings[2 * i]) + Dim(a.paddings[2 * i + 1]);
     check(!paddle::less(d, 0), ErrorKind::kValue, "[pad] expected sizes >= 0 after padding, got {}", d.str());

@@ -363,6 +363,8 @@ Tensor set_value::decompose(const Args& a) {
 }
 
 void set_value_with_tensor::shape(const Args& a, TensorMeta& out) {
+  check(a.values.dtype() == a.x.dtype(), ErrorKind::kType, "[set_value] expected values of x's dtype {}, got {}", name_of(a.x.dtype()),
+        name_of(a.values.dtype()));
   const Shape target = written_shape(a.x.shape(), a.axes, a.starts, a.ends, a.steps, a.decrease_axes, a.none_axes);
   Shape values = a.values.shape();
   // Leading ones are dropped, as NumPy's assignment does.
@@ -510,7 +512,7 @@ void diag_embed::shape(const Args& a, TensorMeta& out) {
   const int64_t one = infer::axis_of("diag_embed", a.dim1, rank, "dim1");
   const int64_t two = infer::axis_of("diag_embed", a.dim2, rank, "dim2");
   check(one != two, ErrorKind::kValue, "[diag_embed] expected two different axes, got {} and {}", a.dim1, a.dim2);
-  const Dim n = a.input.dim(-1) + Dim(std::abs(a.offset));
+  const Dim n = a.input.dim(-1) + Dim(std::abs(infer::extent_of("diag_embed", "offset", a.offset)));
   int64_t next = 0;
   for (int64_t i = 0; i < rank; ++i) out.shape.push_back(i == one || i == two ? n : a.input.shape()[next++]);
 }
@@ -524,7 +526,7 @@ void one_hot::shape(const Args& a, TensorMeta& out) {
   const bool unknown = a.num_classes.kind() == Scalar::Kind::kTensor && !a.num_classes.tensor().is_dense();
   const Dim n = unknown ? new_symbol()
                         : a.num_classes.kind() == Scalar::Kind::kDim ? a.num_classes.dim()
-                                                                     : Dim(a.num_classes.to_int());
+                                                                     : Dim(infer::extent_of("one_hot", "num_classes", a.num_classes.to_int()));
   check(n.is_symbolic() || n.value() > 0, ErrorKind::kValue, "[one_hot] expected num_classes > 0, got {}", n.str());
   out.shape.push_back(n);
 }

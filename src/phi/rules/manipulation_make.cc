@@ -31,7 +31,16 @@ bool whole(const Scalar& s) {
   return s.kind() == Scalar::Kind::kInt || s.kind() == Scalar::Kind::kDim || s.kind() == Scalar::Kind::kBool ||
          (s.kind() == Scalar::Kind::kTensor && !is_inexact(s.tensor().dtype()));
 }
-Dim dim_of(const Scalar& s) { return s.kind() == Scalar::Kind::kDim ? s.dim() : Dim(s.to_int()); }
+// An end of an interval: two of them must have a difference.
+Dim bound_of(std::string_view op, const Scalar& s) {
+  if (s.kind() == Scalar::Kind::kDim) return s.dim();
+  const int64_t v = s.to_int(), most = int64_t{1} << 60;
+  check(v >= -most && v <= most, ErrorKind::kValue, "[{}] expected bounds between -2**60 and 2**60, got {}", op, v);
+  return Dim(v);
+}
+Dim dim_of(std::string_view op, const Scalar& s) {
+  return s.kind() == Scalar::Kind::kDim ? s.dim() : Dim(infer::extent_of(op, "sizes and bounds", s.to_int()));
+}
 }  // namespace
 
 void arange::shape(const Args& a, TensorMeta& out) {
@@ -40,8 +49,8 @@ void arange::shape(const Args& a, TensorMeta& out) {
     return;
   }
   if (whole(a.start) && whole(a.end) && whole(a.step)) {
-    const Dim start = dim_of(a.start), end = dim_of(a.end);
-    const int64_t step = guard_int(dim_of(a.step));
+    const Dim start = bound_of("arange", a.start), end = bound_of("arange", a.end);
+    const int64_t step = guard_int(bound_of("arange", a.step));
     check(step != 0, ErrorKind::kValue, "[arange] expected a step other than 0, got 0");
     const Dim span = step > 0 ? end - start : start - end;
     out.shape = {paddle::less(0, span) ? ceil_div(span, step > 0 ? step : -step) : Dim(0)};
@@ -50,7 +59,7 @@ void arange::shape(const Args& a, TensorMeta& out) {
   const double start = a.start.to_double(), end = a.end.to_double(), step = a.step.to_double();
   check(step != 0, ErrorKind::kValue, "[arange] expected a step other than 0, got 0");
   const double n = std::ceil((end - start) / step);
-  check(std::isfinite(n), ErrorKind::kValue, "[arange] expected finite start, end and step, got {}, {}, {}", start, end,
+  check(std::fabs(n) < 0x1p62, ErrorKind::kValue, "[arange] expected finite start, end and step, got {}, {}, {}", start, end,
         step);
   out.shape = {Dim(n > 0 ? static_cast<int64_t>(n) : int64_t(0))};
 }
@@ -60,14 +69,14 @@ void linspace::shape(const Args& a, TensorMeta& out) {
     out.shape = {new_symbol()};
     return;
   }
-  const Dim n = dim_of(a.number);
+  const Dim n = dim_of("linspace", a.number);
   check(paddle::less(0, n), ErrorKind::kValue, "[linspace] expected number > 0, got {}", n.str());
   out.shape = {n};
 }
 
 void eye::shape(const Args& a, TensorMeta& out) {
   for (const Scalar* s : {&a.num_rows, &a.num_columns}) {
-    const Dim n = valueless(*s) ? new_symbol() : dim_of(*s);
+    const Dim n = valueless(*s) ? new_symbol() : dim_of("eye", *s);
     check(n.is_symbolic() || n.value() >= 0, ErrorKind::kValue, "[eye] expected sizes >= 0, got {}", n.str());
     out.shape.push_back(n);
   }

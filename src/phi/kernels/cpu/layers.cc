@@ -7,6 +7,7 @@
 #include "phi/kernels/cpu/dnnl/conv.h"
 #include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/cpu/random.h"
+#include "phi/kernels/cpu/rows/conv_f64.h"
 #include "phi/kernels/cpu/rows/depthwise.h"
 #include "phi/kernels/registry.h"
 #include "phi/rules/window.h"
@@ -36,52 +37,6 @@ std::vector<int64_t> spatial(const Shape& filter) {
   return out;
 }
 
-// oneDNN has no f64 convolution: it runs in f32 there would be wrong, so a direct loop serves.
-template <class F>
-void for_each_tap(const Tensor& x, const Tensor& w, const Tensor& y, const ConvGeometry& g, F&& tap) {
-  // Logical n, c, spatial strides of the activations.
-  auto strides = [&](const Tensor& t) {
-    Strides s = t.strides();
-    if (g.channels_last) std::rotate(s.begin() + 1, s.end() - 1, s.end());
-    return s;
-  };
-  Strides xs = strides(x), ys = strides(y), ws = w.strides();
-  size_t n = g.strides.size();
-  auto spatial_size = [&](const Tensor& t, size_t i) { return t.size(static_cast<int64_t>(g.channels_last ? i + 1 : i + 2)); };
-  int64_t batch = x.size(0), k_all = w.size(0), c_group = w.size(1);
-  std::vector<int64_t> out_index(n), tap_index(n);
-  int64_t positions = 1, taps = 1;
-  for (size_t i = 0; i < n; ++i) {
-    positions *= spatial_size(y, i);
-    taps *= w.size(static_cast<int64_t>(i) + 2);
-  }
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t k = 0; k < k_all; ++k)
-      for (int64_t p = 0; p < positions; ++p) {
-        int64_t rest = p, y_at = b * ys[0] + k * ys[1];
-        for (size_t i = n; i-- > 0;) {
-          out_index[i] = rest % spatial_size(y, i);
-          rest /= spatial_size(y, i);
-          y_at += out_index[i] * ys[i + 2];
-        }
-        for (int64_t t = 0; t < taps; ++t) {
-          int64_t left = t, x_at = b * xs[0], w_at = k * ws[0];
-          bool inside = true;
-          for (size_t i = n; i-- > 0;) {
-            int64_t u = left % w.size(static_cast<int64_t>(i) + 2);
-            left /= w.size(static_cast<int64_t>(i) + 2);
-            int64_t at = out_index[i] * g.strides[i] + u * g.dilations[i] - g.pad_left[i];
-            inside &= at >= 0 && at < spatial_size(x, i);
-            x_at += at * xs[i + 2];
-            w_at += u * ws[i + 2];
-          }
-          if (!inside) continue;
-          int64_t c0 = k / (k_all / g.groups) * c_group;
-          for (int64_t c = 0; c < c_group; ++c) tap(x_at + (c0 + c) * xs[1], w_at + c * ws[1], y_at);
-        }
-      }
-}
-
 void run_conv(OpCall& c) {
   const Tensor &x = c.tensor(0), &w = c.tensor(1);
   Window window = [&] {
@@ -97,12 +52,9 @@ void run_conv(OpCall& c) {
   ConvGeometry g = geometry(window, groups);
   const Tensor& out = c.out(0);
   if (out.numel() == 0) return;
+  if (w.numel() == 0) return zero(out);
   if (depthwise_conv2d(x, w, out, g)) return;
-  if (x.dtype() != DType::kFloat64) return conv_forward(x, w, out, g);
-  zero(out);
-  const double *px = x.data<double>(), *pw = w.data<double>();
-  double* py = out.data<double>();
-  for_each_tap(x, w, out, g, [&](int64_t i, int64_t j, int64_t o) { py[o] += px[i] * pw[j]; });
+  x.dtype() == DType::kFloat64 ? conv_forward_f64(x, w, out, g) : conv_forward(x, w, out, g);
 }
 
 // Windows of the gradient operators come resolved: [before, after] per axis.
@@ -126,11 +78,8 @@ void conv_input_grad(OpCall& c) {
   if (out.numel() == 0) return;
   if (a.out_grad.numel() == 0) return zero(out);
   ConvGeometry g = resolved(a);
-  if (out.dtype() != DType::kFloat64) return conv_backward_input(a.out_grad, a.filter, out, g);
-  zero(out);
-  double* px = out.data<double>();
-  const double *pw = a.filter.data<double>(), *py = a.out_grad.data<double>();
-  for_each_tap(out, a.filter, a.out_grad, g, [&](int64_t i, int64_t j, int64_t o) { px[i] += py[o] * pw[j]; });
+  auto backward = out.dtype() == DType::kFloat64 ? conv_backward_input_f64 : conv_backward_input;
+  backward(a.out_grad, a.filter, out, g);
 }
 
 void conv_filter_grad(OpCall& c) {
@@ -139,11 +88,8 @@ void conv_filter_grad(OpCall& c) {
   if (out.numel() == 0) return;
   if (a.out_grad.numel() == 0) return zero(out);
   ConvGeometry g = resolved(a);
-  if (out.dtype() != DType::kFloat64) return conv_backward_filter(a.input, a.out_grad, out, g);
-  zero(out);
-  const double *px = a.input.data<double>(), *py = a.out_grad.data<double>();
-  double* pw = out.data<double>();
-  for_each_tap(a.input, out, a.out_grad, g, [&](int64_t i, int64_t j, int64_t o) { pw[j] += px[i] * py[o]; });
+  auto backward = out.dtype() == DType::kFloat64 ? conv_backward_filter_f64 : conv_backward_filter;
+  backward(a.input, a.out_grad, out, g);
 }
 
 // ---- pooling: windows over planes. A plane is one (n, c); spatial axes have their own strides, so both layouts are one code.

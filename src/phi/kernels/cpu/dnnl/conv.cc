@@ -1,7 +1,10 @@
 #include "phi/kernels/cpu/dnnl/conv.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "phi/kernels/cpu/dnnl/runtime.h"
+#include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/registry.h"
 
 namespace paddle::kernels {
@@ -27,6 +30,19 @@ Desc activation(const Tensor& t, bool channels_last) {
     to_second(strides);
   }
   return {dims, onednn::data_type(t.dtype()), strides};
+}
+
+// oneDNN describes permuted axes and gaps between them, but no axis that repeats elements or runs backwards.
+Tensor describable(const Tensor& t) {
+  std::vector<std::pair<int64_t, int64_t>> axes;  // stride, size
+  for (int64_t i = 0; i < t.rank(); ++i) axes.emplace_back(t.strides()[static_cast<size_t>(i)], t.size(i));
+  std::sort(axes.begin(), axes.end());
+  int64_t reach = 1;
+  for (auto [stride, size] : axes) {
+    if (stride < reach) return dense(t);
+    reach = stride * std::max<int64_t>(size, 1);
+  }
+  return t;
 }
 
 // With groups oneDNN has an axis of its own for them in front.
@@ -108,7 +124,8 @@ struct BackwardWeights {
 
 }  // namespace
 
-void conv_forward(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g) {
+void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g) {
+  const Tensor input = describable(any_input), filter = describable(any_filter);
   static thread_local Cache<Forward> cache;
   Forward& f = cache.get(key_of('f', input, filter, out, g), [&] {
     Problem p = describe(input, filter, out, g);
@@ -123,7 +140,8 @@ void conv_forward(const Tensor& input, const Tensor& filter, const Tensor& out, 
   dst.finish();
 }
 
-void conv_backward_input(const Tensor& out_grad, const Tensor& filter, const Tensor& input_grad, const ConvGeometry& g) {
+void conv_backward_input(const Tensor& any_grad, const Tensor& any_filter, const Tensor& input_grad, const ConvGeometry& g) {
+  const Tensor out_grad = describable(any_grad), filter = describable(any_filter);
   static thread_local Cache<BackwardData> cache;
   BackwardData& b = cache.get(key_of('d', input_grad, filter, out_grad, g), [&] {
     Problem p = describe(input_grad, filter, out_grad, g);
@@ -141,7 +159,8 @@ void conv_backward_input(const Tensor& out_grad, const Tensor& filter, const Ten
   src.finish();
 }
 
-void conv_backward_filter(const Tensor& input, const Tensor& out_grad, const Tensor& filter_grad, const ConvGeometry& g) {
+void conv_backward_filter(const Tensor& any_input, const Tensor& any_grad, const Tensor& filter_grad, const ConvGeometry& g) {
+  const Tensor input = describable(any_input), out_grad = describable(any_grad);
   static thread_local Cache<BackwardWeights> cache;
   BackwardWeights& b = cache.get(key_of('w', input, filter_grad, out_grad, g), [&] {
     Problem p = describe(input, filter_grad, out_grad, g);

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "tensor/tensor.h"
 
 namespace paddle::kernels::onednn {
@@ -64,7 +65,7 @@ class Cache {
       if (it->second != items_.begin()) items_.splice(items_.begin(), items_, it->second);
       return items_.front().second;
     }
-    items_.emplace_front(key.str(), make());
+    items_.emplace_front(key.str(), made(make));
     index_[key.str()] = items_.begin();
     if (items_.size() > kMax) {
       index_.erase(items_.back().first);
@@ -74,6 +75,15 @@ class Cache {
   }
 
  private:
+  // What oneDNN refuses is a fault of the call, not of ours.
+  template <class Make>
+  static T made(Make&& make) {
+    try {
+      return make();
+    } catch (const dnnl::error& e) {
+      fail(ErrorKind::kNotImplemented, "oneDNN can't compute this: {}", e.what());
+    }
+  }
   static constexpr size_t kMax = 512;
   struct State {
     std::list<std::pair<std::string, T>> items;
