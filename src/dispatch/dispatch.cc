@@ -70,21 +70,40 @@ void default_meaning(OpCall& c) {
   default_call(c);
 }
 
+int kind_of(DType t) { return is_complex(t) ? 3 : is_float(t) ? 2 : t == DType::kBool ? 0 : 1; }
+
+// Where tensors differ: one without axes counts like a number, so within a kind (integers, floats, complex) the dtype of those with
+// axes stands.
+DType common_dtype(const OpCall& c) {
+  DType with_axes = DType::kUndefined, without = DType::kUndefined;
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    if (!c.op.args[i].promotes) continue;
+    for (const Tensor& t : c.args[i].tensors_or_empty()) {
+      if (!t.defined()) continue;
+      DType& d = t.rank() ? with_axes : without;
+      d = d == DType::kUndefined ? t.dtype() : promote(d, t.dtype());
+    }
+  }
+  if (with_axes == DType::kUndefined) return without;
+  if (without == DType::kUndefined || kind_of(with_axes) == kind_of(without)) return with_axes;
+  return promote(with_axes, without);
+}
+
 // Arguments that take part in type promotion get their common dtype; the casts are calls of their own, so gradients flow.
 void promote_inputs(OpCall& c) {
-  DType common = DType::kUndefined;
+  DType first = DType::kUndefined;
   bool differ = false;
   for (size_t i = 0; i < c.args.size(); ++i) {
     if (!c.op.args[i].promotes) continue;
     for (const Tensor& t : c.args[i].tensors_or_empty()) {
       if (!t.defined()) continue;
-      DType d = common == DType::kUndefined ? t.dtype() : promote(common, t.dtype());
-      differ |= common != DType::kUndefined && t.dtype() != common;
-      common = d;
+      if (first == DType::kUndefined) first = t.dtype();
+      differ |= t.dtype() != first;
     }
   }
   if (!differ) [[likely]]
     return;
+  const DType common = common_dtype(c);
   for (size_t i = 0; i < c.args.size(); ++i) {
     if (!c.op.args[i].promotes) continue;
     Arg& a = c.args[i];

@@ -326,3 +326,15 @@ def test_saved_tensors_go_through_hooks():
     y.sum().backward()
     close(x.grad, np.exp([1.0, 2.0]) * np.array([2.0, 3.0]))
     assert [2] in seen and "back" in seen
+
+
+@pytest.mark.parametrize(
+    "with_axes, without, want",
+    [("float32", "float64", "float32"), ("bfloat16", "float32", "bfloat16"), ("int32", "int64", "int32"),
+     ("int64", "float64", "float64"), ("complex64", "float64", "complex128"), ("complex64", "complex128", "complex64")],
+)  # fmt: skip
+def test_tensors_without_axes_count_like_numbers_in_promotion(with_axes, without, want):
+    x, y = paddle.ones([2]).astype(with_axes), paddle.to_tensor(1.0).astype(without)
+    want = getattr(paddle, want)
+    assert (x * y).dtype == want and (y + x).dtype == want
+    assert (paddle.ones([2]) * paddle.ones([1], "float64")).dtype == paddle.float64
