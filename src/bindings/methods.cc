@@ -118,6 +118,8 @@ autograd::GradHook python_hook(PyObject* fn) {
 PyObject* register_hook(PyObject* o, PyObject* fn) {
   return guard([&]() -> PyObject* {
     check(PyCallable_Check(fn), ErrorKind::kType, "[register_hook] expected a callable, got {}", Py_TYPE(fn)->tp_name);
+    // A hook is Python that runs when gradients flow, which inside a program no Python sees.
+    dispatch::check_value_readable(self_tensor(o), "register_hook");
     uint64_t id = autograd::add_hook(self_tensor(o), python_hook(fn));
     return must(PyLong_FromUnsignedLongLong(id));
   });
@@ -279,10 +281,13 @@ PyObject* copy_(PyObject* o, PyObject* args) {
   return guard([&] {
     PyObject *source, *blocking = Py_True;
     if (!PyArg_ParseTuple(args, "O|O", &source, &blocking)) throw PythonError();
+    Tensor &target = self_tensor(o), &from = expect_tensor(source, "copy_");
     if (dispatch::Trace* trace = dispatch::Trace::active())
-      trace->write(self_tensor(o), ops::assign(expect_tensor(source, "copy_")));
+      trace->write(target, ops::assign(from));
+    else if (target.is_dist())
+      distributed::assign_value(target, from);
     else
-      dispatch::copy_into(self_tensor(o), to_place(expect_tensor(source, "copy_"), self_tensor(o).place()));
+      dispatch::copy_into(target, to_place(dense_value(from), target.place()));
     Py_INCREF(o);
     return o;
   });

@@ -359,6 +359,25 @@ PyObject* py_alias(PyObject*, PyObject* handle) {
   return guard([&] { return wrap_value(active().alias(value_from(handle, "alias"))); });
 }
 
+// ---- with outside(): calls in the block are not captured
+using Suspension = std::optional<dispatch::StackScope>;
+PyObject* outside_new(PyTypeObject* type, PyObject*, PyObject*) {
+  return guard([&] { return box(type, std::make_unique<Suspension>()); });
+}
+PyObject* outside_enter(PyObject* o, PyObject*) {
+  return guard([&] {
+    if (dispatch::tracing()) unbox<Suspension>(o).emplace();
+    Py_INCREF(o);
+    return o;
+  });
+}
+PyObject* outside_exit(PyObject* o, PyObject*) {
+  return guard([&]() -> PyObject* {
+    unbox<Suspension>(o).reset();
+    Py_RETURN_NONE;
+  });
+}
+
 // ---- small operators
 PyObject* constant(PyObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
@@ -625,6 +644,11 @@ void add_types(PyObject* module) {
                                        {Py_tp_methods, region_methods}, {0, nullptr}};
   static PyType_Spec region_spec{"paddle._core.trace.Region", sizeof(Boxed<RegionBox>), 0, Py_TPFLAGS_DEFAULT, region_slots};
   region_type = make_type(region_spec, module, "Region");
+
+  static PyMethodDef outside_methods[] = {{"__enter__", outside_enter, METH_NOARGS, nullptr}, {"__exit__", outside_exit, METH_VARARGS, nullptr}, {}};
+  static PyType_Slot outside_slots[] = {slot(Py_tp_new, outside_new), slot(Py_tp_dealloc, dealloc<Suspension>), {Py_tp_methods, outside_methods}, {0, nullptr}};
+  static PyType_Spec outside_spec{"paddle._core.trace.outside", sizeof(Boxed<Suspension>), 0, Py_TPFLAGS_DEFAULT, outside_slots};
+  make_type(outside_spec, module, "outside");
 
   static PyGetSetDef array_getset[] = {{"dtype", array_dtype, nullptr, nullptr, nullptr}, {}};
   static PyType_Slot array_slots[] = {slot(Py_tp_dealloc, dealloc<Tensor>), {Py_tp_getset, array_getset}, {0, nullptr}};

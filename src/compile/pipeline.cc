@@ -4,6 +4,7 @@
 
 #include "base/flags.h"
 #include "cinn/group/fuse.h"
+#include "cinn/jit/library.h"
 #include "compile/decompose.h"
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
@@ -38,6 +39,20 @@ std::vector<OutSlot> evaluate_static(const pir::Operation& op, std::span<const O
 
 bool wants_decomposition() { return flags::get_bool("prim_all") || flags::get_bool("prim_forward"); }
 
+// Without a code generator nothing is written out for its sake.
+bool can_compile() {
+  static const bool there = [] {
+    try {
+      cinn::codegen();
+      return true;
+    } catch (const Error& e) {
+      std::fprintf(stderr, "captured programs run by kernels: %s\n", e.what());
+      return false;
+    }
+  }();
+  return there;
+}
+
 // A group that can't be compiled goes back to its operations, which run by kernels.
 size_t keep_compilable(pir::Operation& root) {
   size_t failed = 0;
@@ -62,7 +77,7 @@ size_t keep_compilable(pir::Operation& root) {
 void optimise(pir::Program& program, const PipelineOptions& options) {
   // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts would reduce.
   if (distributed::is_distributed(program)) program = distributed::partition(program);
-  bool fuse = options.cinn && flags::get_bool("use_cinn");
+  bool fuse = options.cinn && flags::get_bool("use_cinn") && can_compile();
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
   steps.add("canonicalise");

@@ -81,7 +81,14 @@ class ProgramNode final : public autograd::Node {
     std::vector<Tensor> results = training->backward().run(args);
     Tensors grads(edges.size());
     const auto& sources = training->grad_results();
-    for (size_t k = 0; k < sources.size(); ++k) grads[edge_of_source[sources[k]]] = results[k];
+    for (size_t k = 0; k < sources.size(); ++k) {
+      Tensor& g = grads[edge_of_source[sources[k]]];
+      g = results[k];
+      if (const auto& attr = training->grad_attrs()[k]) {
+        const Tensor& p = parameters[sources[k] - inputs.size()];
+        g = spmd::make_dist(p.shape(), p.dtype(), p.place(), attr, g);
+      }
+    }
     return grads;
   }
 

@@ -6,9 +6,11 @@
 #include "base/flags.h"
 #include "compile/decompose.h"
 #include "dispatch/state.h"
+#include "distributed/partition/partition.h"
 #include "passes/passes.h"
 #include "pir/clone.h"
 #include "pir/dominance.h"
+#include "spmd/dist_payload.h"
 
 namespace paddle::compile {
 namespace {
@@ -73,6 +75,11 @@ TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<
     if (!grads[i].defined()) continue;
     trace.builder().shadow_output("in_grad_" + std::to_string(grad_results_.size()), trace.value_of(grads[i]));
     grad_results_.push_back(in_index[i]);
+    grad_attrs_.push_back(nullptr);
+    if (in_index[i] < data.size()) continue;
+    Operation* parameter = parameters[in_index[i] - data.size()].defining_op();
+    Tensor t = program.parameter(parameter->attr("parameter_name").as_string());
+    if (t.defined() && t.is_dist()) grad_attrs_.back() = spmd::dist_payload(t).attr;
   }
   cut(trace.take_program(), last_forward);
 }
@@ -110,15 +117,13 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
     if (!forced) {
       if (!recompute || !is_cheap(op)) continue;
       bool there = true;
-      int64_t more = 0;
       for (Value v : op.operands()) {
         if (!v) continue;
         Operation* maker = v.is_result() ? v.defining_op() : nullptr;
         bool have = wanted.count(v) || !maker || is_source(*maker) || is_constant(*maker) || maker->is("builtin.combine");
         there &= have;
-        if (!wanted.count(v)) more += maker && is_source(*maker) ? 0 : 0;
       }
-      if (!there || op.num_results() != 1 || bytes_of(op.result()) <= more) continue;
+      if (!there || op.num_results() != 1 || bytes_of(op.result()) == 0) continue;
     }
     again.push_back(&op);
     for (Value v : op.results_vector()) wanted.erase(v);
@@ -136,6 +141,16 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
 
 void TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
   passes::remove_dead_code(joint.module());
+  // Cut after partitioning: what is kept for the backward part are this rank's parts.
+  if (distributed::is_distributed(joint)) {
+    distributed::PartitionOptions options;
+    for (size_t k = 0; k < grad_attrs_.size(); ++k)
+      if (grad_attrs_[k]) options.results["in_grad_" + std::to_string(k)] = grad_attrs_[k];
+    const Operation* mark = last_forward;
+    options.mark = &mark;
+    joint = distributed::partition(joint, options);
+    last_forward = const_cast<Operation*>(mark);
+  }
   pir::Block& block = joint.block();
   std::vector<Operation*> forward_ops, backward_ops;
   bool after = false;

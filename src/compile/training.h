@@ -5,6 +5,7 @@
 
 #include "compile/pipeline.h"
 #include "dispatch/trace.h"
+#include "spmd/placement.h"
 
 namespace paddle::compile {
 
@@ -23,6 +24,8 @@ class TrainingProgram {
   // Which output's gradient each of the backward's last inputs is; and which of `needs` each of its results belongs to.
   const std::vector<size_t>& grad_inputs() const { return grad_inputs_; }
   const std::vector<size_t>& grad_results() const { return grad_results_; }
+  // How each of those results lies where its parameter is distributed: this rank's part of it is what comes out. Else null.
+  const std::vector<std::shared_ptr<const spmd::DistAttr>>& grad_attrs() const { return grad_attrs_; }
 
  private:
   void cut(pir::Program joint, pir::Operation* last_forward);
@@ -34,6 +37,7 @@ class TrainingProgram {
   std::mutex mutex_;
   std::vector<pir::Value> kept_;
   std::vector<size_t> grad_inputs_, grad_results_;
+  std::vector<std::shared_ptr<const spmd::DistAttr>> grad_attrs_;
 };
 
 }  // namespace paddle::compile

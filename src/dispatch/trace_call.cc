@@ -89,9 +89,8 @@ class EmitCall {
   pir::Value scalar_operand(const ArgInfo& info, const Arg& arg) {
     const Scalar& s = arg.scalar();
     if (s.kind() == Scalar::Kind::kTensor) return trace_.value_of(s.tensor());
-    DType dtype = s.natural_dtype();
-    if (dtype == DType::kFloat64) dtype = DType::kFloat64;  // exact: kernels round to what they compute in
-    return full(pir::to_attribute(info, arg).inner(), dtype, Shape{Dim(1)});
+    // In its own type, exactly: kernels round to what they compute in.
+    return full(pir::to_attribute(info, arg).inner(), s.natural_dtype(), Shape{Dim(1)});
   }
 
   pir::Value ints_operand(const Arg& arg) {

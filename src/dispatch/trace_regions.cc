@@ -55,11 +55,6 @@ Type joined(Type a, Type b) {
   return with_fresh_sizes(a, shape);
 }
 
-bool outer_to(const pir::Block& block, Value v) {
-  const pir::Block* owner = v.owner_block();
-  return owner != &block;
-}
-
 std::vector<Value> yielded(Trace& trace, TraceRegion& region, const Tensors& outs, std::vector<bool>* stops,
                            const Tensor* first = nullptr) {
   region.enter();
@@ -154,10 +149,8 @@ Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, Trac
     if (t.kind() != pir::TypeKind::kTensorArray) {
       Shape shape = t.shape();
       for (size_t k = 0; k < shape.size(); ++k) {
-        bool own = false;
-        std::vector<Dim> symbols;
-        symbols_of(shape[k], symbols);
-        if (shape[k].is_symbolic() && !(operands[i + 1].type().rank() > static_cast<int64_t>(k) && operands[i + 1].type().shape()[k] == shape[k])) own = true;
+        const Shape& first = operands[i + 1].type().shape();
+        bool own = shape[k].is_symbolic() && !(k < first.size() && first[k] == shape[k]);
         if (own || !(last.shape()[k] == shape[k])) shape[k] = new_symbol();
       }
       t = with_fresh_sizes(t, shape);
@@ -221,12 +214,8 @@ Tensor array_write(Trace& trace, const Tensor& array, const Tensor& index, const
   return make(trace, "cf.array_write", {array, index, item}, array_type(array.dtype(), shape), array.stop_gradient() && item.stop_gradient());
 }
 
-namespace {
-Shape read_shape(const Tensor& array) { return array.shape(); }
-}  // namespace
-
 Tensor array_read(Trace& trace, const Tensor& array, const Tensor& index) {
-  return make(trace, "cf.array_read", {array, index}, Type::tensor(array.dtype(), read_shape(array)), array.stop_gradient());
+  return make(trace, "cf.array_read", {array, index}, Type::tensor(array.dtype(), array.shape()), array.stop_gradient());
 }
 
 Tensor array_length(Trace& trace, const Tensor& array) {

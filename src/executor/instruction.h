@@ -26,7 +26,7 @@ enum class Kind : uint8_t {
 struct Patch {
   enum Kind : uint8_t { kTensor, kTensors, kScalar, kWholeInts, kListInts, kSymbolicInts, kSymbolicScalar } kind;
   uint8_t arg;
-  uint32_t slot;  // tensor slot or list slot; kOneOfList: a tensor slot taken as a list of one
+  uint32_t slot;  // tensor slot or list slot; with `one`: a tensor slot taken as a list of one
   bool one = false;
 };
 

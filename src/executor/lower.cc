@@ -21,6 +21,7 @@ class Lowering {
   void run() {
     Block& top = e_.program_.block();
     number_symbols();
+    compile_groups();
     find_written_parameters(top);
     e_.code_ = std::make_unique<Code>(block(top, true));
   }
@@ -35,6 +36,15 @@ class Lowering {
     auto [it, fresh] = slots_.try_emplace(v, 0);
     if (fresh) it->second = static_cast<uint32_t>(is_list(v.type()) ? e_.num_lists_++ : e_.num_slots_++);
     return it->second;
+  }
+
+  void compile_groups() {
+    e_.program_.walk([&](Operation& op) {
+      if (!op.is("cinn_op.group")) return;
+      cinn::CompiledRegion region = cinn::compile_region(op);
+      group_inputs_.insert(region.inputs.begin(), region.inputs.end());
+      groups_.emplace(&op, std::move(region));
+    });
   }
 
   void number_symbols() {
@@ -63,6 +73,11 @@ class Lowering {
       for_each_use(op, [&](Value v) {
         if (v.owner_block() == &block) last[v] = &op;
       });
+    // Results of the program stay, whatever reads them afterwards.
+    for (Operation& op : block)
+      if (op.has(pir::kGraphOutput))
+        for (Value v : op.operands())
+          if (v.owner_block() == &block) last[v] = &op;
     return last;
   }
 
@@ -121,13 +136,15 @@ class Lowering {
   }
 
   // A list of sizes or a number that its users have as a constant already.
-  static bool only_known(const Operation& op) {
+  bool only_known(const Operation& op) const {
     bool maker = op.is("pd_op.full") || op.is("pd_op.full_int_array") || op.is("builtin.combine");
     if (!maker || op.result().use_empty() || !pir::known_value(op.result())) return false;
+    if (group_inputs_.count(op.result())) return false;
     bool list = pir::known_value(op.result()).kind() != pir::AttrKind::kScalar;
     for (const pir::OpOperand& use : op.result().uses()) {
       const Operation& user = *use.owner();
       if (user.is("builtin.combine") && only_known(user)) continue;
+      if (user.is("cinn_op.group")) continue;  // what stands inside is among the uses too
       uint32_t k = use.index();
       int arg = user.info() && k < user.def().operands.size() ? user.def().operands[k].arg : -1;
       if (arg < 0) return false;
@@ -194,7 +211,8 @@ class Lowering {
 
   // ---- operations
   void lower(Operation& op, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
-    for (Value v : op.operands()) i.operands.push_back(v ? slot_of(v) : kNone);
+    if (!op.is("cinn_op.group"))
+      for (Value v : op.operands()) i.operands.push_back(v ? slot_of(v) : kNone);
     for (Value v : op.results_vector()) {
       i.results.push_back(v.type() ? slot_of(v) : kNone);
       i.result_lists.push_back(v.type() && is_list(v.type()));
@@ -267,7 +285,7 @@ class Lowering {
 
   void group(Operation& op, Instruction& i) {
     i.kind = Kind::kGroup;
-    i.group = cinn::compile_region(op);
+    i.group = std::move(groups_.at(&op));
     i.operands.clear();
     for (Value v : i.group.inputs) i.operands.push_back(slot_of(v));
     i.static_metas = true;
@@ -427,6 +445,8 @@ class Lowering {
   Executable& e_;
   std::unordered_map<Value, uint32_t> slots_;
   std::unordered_map<Value, Value> becomes_;
+  std::unordered_map<const Operation*, cinn::CompiledRegion> groups_;
+  std::unordered_set<Value> group_inputs_;
   std::unordered_set<int64_t> bound_;
   std::unordered_map<Value, const Operation*>* last_ = nullptr;
 };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._core import trace
 from ..base import core
 
 
@@ -19,7 +20,8 @@ class AccumulatorMixin:
         """The f32 copy that 16-bit parameters are updated through; made on first use from the parameter."""
         master = self._master_weights.get(param.name)
         if master is None:
-            master = param.detach().astype("float32")
+            with trace.outside():  # state of the optimizer, not of a program that is being captured
+                master = param.detach().astype("float32")
             master.name = self._unique_name(param.name + "_fp32_master")
             master.stop_gradient = True
             self._master_weights[param.name] = master
@@ -52,10 +54,11 @@ class AccumulatorMixin:
             return by_param[key]
         shape = list(param.shape) if shape is None else list(shape)
         dtype = param.dtype if dtype is None else dtype
-        if param.is_dist() and shape == list(param.shape):
-            accumulator = core._C_ops.full_like(param.detach(), float(fill_value), dtype)  # lies as the parameter does
-        else:
-            accumulator = core.full(shape, float(fill_value), dtype)
+        with trace.outside():
+            if param.is_dist() and shape == list(param.shape):
+                accumulator = core._C_ops.full_like(param.detach(), float(fill_value), dtype)  # lies as the parameter does
+            else:
+                accumulator = core.full(shape, float(fill_value), dtype)
         accumulator.name = self._unique_name(param.name + "_" + name)
         accumulator.stop_gradient = True
         accumulator.persistable = True

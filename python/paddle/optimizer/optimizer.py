@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from .._core import trace
 from ..autograd.grad_mode import no_grad
 from ..base import core, unique_name
 from ..regularizer import L1Decay, L2Decay
@@ -159,6 +160,11 @@ class Optimizer(AccumulatorMixin):
     # ---- the step ---------------------------------------------------------------------------------------------------
     def step(self) -> None:
         """Updates every parameter that has a gradient; parameters with ``stop_gradient`` are left alone."""
+        if trace.tracing() and isinstance(self._learning_rate, LRScheduler):
+            # A captured program would keep the rate of the step at which it was captured.
+            raise trace.GraphBreak(
+                "[Optimizer.step] a scheduler's learning rate is a Python number that changes between steps"
+            )
         was_enabled = core.grad_enabled()
         core.set_grad_enabled(False)
         try:
