@@ -59,6 +59,7 @@ void record(OpCall& c) {
   }
   if (!c.op.vjp) {
     check(c.op.decompose, ErrorKind::kRuntime, "[{}{}] has no gradient", c.op.name, c.inplace ? "_" : "");
+    dispatch::infer(c);  // a composition may rely on what the shape rule checks
     c.inplace ? record_inplace_composition(c) : c.op.decompose(c);
     return;
   }

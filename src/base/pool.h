@@ -7,8 +7,9 @@
 
 namespace paddle {
 
-// Under the address sanitizer every block comes from malloc, so that a use after free or past the end is seen.
-#ifdef __SANITIZE_ADDRESS__
+// Under the address sanitizer (or, with PADDLE_EXACT_BLOCKS, valgrind) every block comes from malloc, so that a use after free or
+// past the end is seen.
+#if defined(__SANITIZE_ADDRESS__) || defined(PADDLE_EXACT_BLOCKS)
 inline constexpr bool kReuseBlocks = false;
 #else
 inline constexpr bool kReuseBlocks = true;

@@ -41,7 +41,7 @@ Place place_of(const OpCall& c) {
 constexpr int64_t kFar = int64_t{1} << 56;
 
 bool far(const Arg& a) {
-  if (a.tag() != Arg::Tag::kInts) return false;
+  if (a.tag() != Arg::Tag::kInts || !a.ints().resolved()) return false;
   for (Dim d : a.ints().values())
     if (d.bits() > kFar || d.bits() < -kFar) return true;
   return false;
@@ -147,13 +147,10 @@ void copy_into(const Tensor& dst, const Tensor& src) {
 
 void resolve_arguments(OpCall& c) {
   for (Arg& a : c.args) {
-    if (resolved(a)) [[likely]] {
-      if (far(a)) [[unlikely]]
-        a = Arg(c.kept_ints.emplace_front(nearer(a.ints())));
+    if (resolved(a)) [[likely]]
       continue;
-    }
     if (a.tag() == Arg::Tag::kInts) {
-      a = Arg(c.kept_ints.emplace_front(nearer(a.ints().read())));
+      a = Arg(c.kept_ints.emplace_front(a.ints().read()));
     } else {
       const Tensor& t = a.scalar().tensor();
       check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}", c.op.name,
@@ -169,6 +166,9 @@ void resolve_arguments(OpCall& c) {
 }
 
 void infer(OpCall& c) {
+  for (Arg& a : c.args)
+    if (far(a)) [[unlikely]]
+      a = Arg(c.kept_ints.emplace_front(nearer(a.ints())));
   c.place = place_of(c);
   if (c.op.meta && !c.metas_ready) c.op.meta(c);
   c.metas_ready = true;

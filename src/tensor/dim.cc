@@ -298,6 +298,8 @@ Dim max(Dim a, Dim b) {
 
 bool holds(Dim a, DimRel rel, Dim b) {
   if (a == b) return rel == DimRel::kEq || rel == DimRel::kLe;
+  if (a.is_const() && b.is_const())  // a difference could overflow
+    return rel == DimRel::kNe || (rel != DimRel::kEq && a.bits() < b.bits());
   Dim difference = a - b;
   int certain = decide(difference, rel);
   if (certain >= 0) return certain;

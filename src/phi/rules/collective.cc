@@ -18,6 +18,8 @@ void only_sums(std::string_view op, int64_t reduce_type) {
 
 // The part of an axis that one rank has. Equal parts need no rank.
 Dim part(std::string_view op, Dim size, int64_t ranks, int64_t rank) {
+  check(ranks >= 1 && ranks <= INT32_MAX && rank < ranks, ErrorKind::kValue, "[{}] expected a rank below their number, got {} of {}", op, rank,
+        ranks);
   if (size.is_const() && size.value() % ranks != 0) {
     check(rank >= 0, ErrorKind::kValue, "[{}] expected a size that {} ranks share equally, got {}", op, ranks, size.value());
     return spmd::shard_range(size.value(), ranks, rank).size;
@@ -44,7 +46,17 @@ std::string of_gradient(std::string_view origin, const Tensor& grad) {
 
 std::string lies(const Tensor& t) { return t.is_dist() ? spmd::encode(spmd::dist_attr(t)) : ""; }
 
-Shape dims(std::span<const int64_t> sizes) { return {sizes.begin(), sizes.end()}; }
+Shape dims(std::string_view op, std::span<const int64_t> sizes) {
+  for (int64_t n : sizes)
+    check(infer::extent_of(op, "sizes", n) >= 0, ErrorKind::kValue, "[{}] expected sizes >= 0, got {}", op, n);
+  return {sizes.begin(), sizes.end()};
+}
+
+// The size of an axis that `ranks` parts make; `size` says it where they differ.
+Dim gathered(std::string_view op, Dim part, int64_t ranks, int64_t size) {
+  check(ranks >= 1 && ranks <= INT32_MAX, ErrorKind::kValue, "[{}] expected at least one rank, got {}", op, ranks);
+  return size >= 0 ? Dim(infer::extent_of(op, "size", size)) : part * Dim(ranks);
+}
 
 }  // namespace
 
@@ -58,7 +70,7 @@ void all_gather::shape(const Args& a, TensorMeta& out) {
   int64_t axis = infer::axis_of("all_gather", a.axis, a.x.rank());
   out.shape = a.x.shape();
   Dim& n = out.shape[static_cast<size_t>(axis)];
-  n = a.size >= 0 ? Dim(a.size) : n * Dim(a.nranks);
+  n = gathered("all_gather", n, a.nranks, a.size);
 }
 
 void all_gather::vjp(Vjp& v) {
@@ -88,7 +100,7 @@ void all_to_all::shape(const Args& a, TensorMeta& out) {
   Dim& cut = out.shape[static_cast<size_t>(split)];
   cut = part("all_to_all", cut, a.nranks, a.rank);
   Dim& n = out.shape[static_cast<size_t>(joined)];
-  n = a.size >= 0 ? Dim(a.size) : n * Dim(a.nranks);
+  n = gathered("all_to_all", n, a.nranks, a.size);
 }
 
 void all_to_all::vjp(Vjp& v) {
@@ -98,13 +110,13 @@ void all_to_all::vjp(Vjp& v) {
                              v.split_axis == v.concat_axis ? -1 : whole, v.rank);
 }
 
-void recv_v2::shape(const Args& a, TensorMeta& out) { out.shape = dims(a.out_shape); }
+void recv_v2::shape(const Args& a, TensorMeta& out) { out.shape = dims("recv_v2", a.out_shape); }
 
 void reshard::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = ops::reshard(v.out_grad, of_gradient(v.origin, v.out_grad), lies(v.out_grad));
 }
 
-void dtensor_from_local::shape(const Args& a, TensorMeta& out) { out.shape = dims(a.shape); }
+void dtensor_from_local::shape(const Args& a, TensorMeta& out) { out.shape = dims("dtensor_from_local", a.shape); }
 
 void dtensor_from_local::vjp(Vjp& v) {
   if (!v.need_x) return;
@@ -117,7 +129,7 @@ void dtensor_from_local::vjp(Vjp& v) {
   v.x_grad = ops::dtensor_to_local(ops::reshard(v.out_grad, text, lies(v.out_grad)), text, local);
 }
 
-void dtensor_to_local::shape(const Args& a, TensorMeta& out) { out.shape = dims(a.shape); }
+void dtensor_to_local::shape(const Args& a, TensorMeta& out) { out.shape = dims("dtensor_to_local", a.shape); }
 
 void dtensor_to_local::vjp(Vjp& v) {
   if (!v.need_x) return;

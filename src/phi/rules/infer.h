@@ -75,7 +75,7 @@ inline void set_dtypes(std::vector<TensorMeta>& metas, DType t) {
 inline Shape same_as(std::string_view op, const Tensor& x) { return x.shape(); }
 inline Shape scalar(std::string_view op) { return {}; }
 // [n] for a number n
-inline Shape vector(std::string_view op, int64_t n) { return {Dim(n)}; }
+inline Shape vector(std::string_view op, int64_t n) { return {Dim(extent_of(op, "a size", n))}; }
 // the sizes in the argument, which must not be negative
 Shape from_arg(std::string_view op, const Ints& shape);
 Shape broadcast(std::string_view op, const Tensor& x, const Tensor& y);

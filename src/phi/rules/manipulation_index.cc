@@ -350,7 +350,10 @@ namespace {
 Shape written_shape(std::span<const Dim> x, std::span<const int64_t> axes, const Ints& starts, const Ints& ends,
                     const Ints& steps, std::span<const int64_t> decrease, std::span<const int64_t> none) {
   Shape out = infer::without_axes("set_value", infer::sliced_shape("set_value", x, axes, starts, ends, &steps), decrease);
-  for (int64_t axis : none) out.insert(static_cast<size_t>(std::min<int64_t>(axis, out.size())), Dim(1));
+  for (int64_t axis : none) {
+    check(axis >= 0, ErrorKind::kValue, "[set_value] expected none_axes >= 0, got {}", axis);
+    out.insert(static_cast<size_t>(std::min<int64_t>(axis, out.size())), Dim(1));
+  }
   return out;
 }
 }  // namespace

@@ -224,8 +224,9 @@ void set_value_with_tensor(OpCall& c) {
     part_strides.push_back(strides[i]);
   }
   for (int64_t at : a.none_axes) {
-    part.insert(static_cast<size_t>(at), Dim(1));
-    part_strides.insert(static_cast<size_t>(at), 0);
+    const auto before = std::min(static_cast<size_t>(at), part.size());  // as the shape rule
+    part.insert(before, Dim(1));
+    part_strides.insert(before, 0);
   }
   // Leading axes of size 1 in the value count for nothing.
   Tensor value = a.values;
