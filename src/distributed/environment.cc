@@ -1,5 +1,7 @@
 #include "distributed/environment.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -38,6 +40,19 @@ std::pair<std::string, int> master() {
         "python -m paddle.distributed.launch",
         address);
   return {address.substr(0, colon), std::atoi(address.c_str() + colon + 1)};
+}
+
+// libpaddle_gloo.so lies beside this library. Where it can't be opened, Gloo is just not there.
+void open_gloo() {
+  if (comm::has_backend("gloo")) return;
+  Dl_info here;
+  std::string folder;
+  if (dladdr(reinterpret_cast<const void*>(&Environment::current), &here) && here.dli_fname) folder = here.dli_fname;
+  size_t slash = folder.rfind('/');
+  std::string path = (slash == folder.npos ? std::string() : folder.substr(0, slash + 1)) + "libpaddle_gloo.so";
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return;
+  if (auto entry = reinterpret_cast<void (*)()>(dlsym(handle, "paddle_register_gloo"))) entry();
 }
 
 std::string name_of(const std::vector<int>& ranks) {
@@ -109,8 +124,11 @@ comm::ProcessGroupPtr Environment::make(const std::vector<int>& ranks, const std
   if (at == ranks.end()) return nullptr;
   if (count) name += "." + std::to_string(count);
   if (world_) return world_->group(rank_, name, ranks, timeout);
+  if (backend == "gloo" || number("PADDLE_NNODES", 1) > 1) open_gloo();
   comm::GroupInfo info{name, static_cast<int>(at - ranks.begin()), ranks, timeout};
-  return comm::create_group(ranks.size() == 1 ? "auto" : backend, std::make_shared<comm::PrefixStore>(store_, name), info);
+  comm::BackendOptions options;
+  if (auto* tcp = dynamic_cast<comm::TcpStore*>(store_.get())) options.host = tcp->local_address();
+  return comm::create_group(ranks.size() == 1 ? "auto" : backend, std::make_shared<comm::PrefixStore>(store_, name), info, options);
 }
 
 comm::ProcessGroup& Environment::group(int id) {

@@ -26,6 +26,7 @@ def init_parallel_env():
         TimeoutError: ranks did not come; it names them.
     """
     backend = os.environ.get("PADDLE_DISTRI_BACKEND", "auto")
+    # The launcher says gloo on machines without GPUs: shared memory serves within one, Gloo across several.
     _dist.connect("auto" if backend in ("gloo", "nccl", "auto", "") else backend)
     return default_group()
 

@@ -18,16 +18,19 @@ namespace {
 
 class Partitioner {
  public:
-  explicit Partitioner(const pir::Program& whole) : whole_(whole), trace_("partition", pir::Program()) {}
+  explicit Partitioner(const pir::Program& whole, const PartitionOptions& options = {})
+      : whole_(whole), options_(options), trace_("partition", pir::Program()) {}
 
   pir::Program run() {
     dispatch::StackScope only(&trace_);
     dispatch::GradMode off(false);
     pir::Block& block = *trace_.builder().block();
+    const pir::Operation* marked = options_.mark ? *options_.mark : nullptr;
     for (pir::Operation& op : whole_.block()) {
       pir::Operation* last = block.back();
       visit(op);
       for (pir::Operation* made = last ? last->next() : block.front(); made; made = made->next()) made->set_loc(op.loc());
+      if (&op == marked) *options_.mark = block.back();
       if (report_) note(op);
     }
     pir::Program result = trace_.take_program();
@@ -47,6 +50,7 @@ class Partitioner {
     if (op.is("builtin.split")) return split(op);
     if (op.is("builtin.slice")) return take_item(op);
     if (op.is("builtin.set_parameter")) return set_parameter(op);
+    if (op.is("builtin.shadow_output") && options_.results.count(op.attr("output_name").as_string())) return result(op);
     const OpInfo* info = op.info();
     bool region_free = op.num_regions() == 0;
     if (info && region_free && any_dist(op)) return call(op, *info);
@@ -130,6 +134,12 @@ class Partitioner {
     trace_.builder().set_parameter(name, trace_.value_of(spmd::dist_payload(there).local));
   }
 
+  void result(pir::Operation& op) {
+    const std::string& name = op.attr("output_name").as_string();
+    Tensor there = reshard_value(slot(op.operand(0)).tensor, options_.results.at(name));
+    trace_.builder().shadow_output(name, trace_.value_of(spmd::dist_payload(there).local));
+  }
+
   // An operator on parts: the dist interpreter takes the call, and what it does is captured.
   void call(pir::Operation& op, const OpInfo& info) {
     bool overwrites = info.has(kInplaceOnly);
@@ -200,6 +210,7 @@ class Partitioner {
   }
 
   const pir::Program& whole_;
+  PartitionOptions options_;
   dispatch::Trace trace_;
   std::unordered_map<pir::Value, OutSlot> values_;    // tensors, perhaps distributed
   std::unordered_map<pir::Value, pir::Value> direct_; // whole values that were copied as they are
@@ -213,7 +224,7 @@ bool is_distributed(const pir::Program& program) {
   return false;
 }
 
-pir::Program partition(const pir::Program& whole) { return Partitioner(whole).run(); }
+pir::Program partition(const pir::Program& whole, const PartitionOptions& options) { return Partitioner(whole, options).run(); }
 
 std::string describe_partition(const pir::Program& whole) {
   std::string report;
