@@ -1,9 +1,8 @@
 // paddle._core.dist: process groups, collectives on whole tensors, distributed tensors.
-#include "bindings/py.h"
-
 #include "api/ops.h"
 #include "base/context.h"
 #include "base/error.h"
+#include "bindings/py.h"
 #include "dispatch/eager.h"
 #include "distributed/collectives.h"
 #include "distributed/environment.h"
@@ -203,12 +202,12 @@ PyObject* completed(PyObject*, PyObject* capsule) {
 }
 
 void expect_plain(const Tensor& t, const char* op) {
-  check(t.is_dense(), ErrorKind::kValue, "[{}] expected a tensor with a value of its own; a distributed tensor is moved by reshard",
-        op);
+  check(t.is_dense(), ErrorKind::kValue,
+        "[{}] expected a tensor with a value of its own; a distributed tensor is moved by reshard", op);
 }
 void expect_alike(const Tensor& a, const Tensor& b, const char* op) {
-  check(a.dtype() == b.dtype(), ErrorKind::kType, "[{}] expected tensors of one dtype, got {} and {}", op, name_of(a.dtype()),
-        name_of(b.dtype()));
+  check(a.dtype() == b.dtype(), ErrorKind::kType, "[{}] expected tensors of one dtype, got {} and {}", op,
+        name_of(a.dtype()), name_of(b.dtype()));
 }
 std::function<void()> copy_back(Tensor target, Tensor source) {
   if (target.same(source) || target->storage == source->storage) return {};
@@ -232,7 +231,8 @@ PyObject* all_reduce(PyObject*, PyObject* args) {
     comm::WorkPtr work;
     {
       Waiting waiting;
-      work = group(id).all_reduce(buffer.data(), buffer.data(), buffer.numel(), buffer.dtype(), reduce_kind(op), async(sync));
+      work = group(id).all_reduce(buffer.data(), buffer.data(), buffer.numel(), buffer.dtype(), reduce_kind(op),
+                                  async(sync));
     }
     t->storage->bump_version();
     return wrap_work(work, {t, buffer}, copy_back(t, buffer), sync);
@@ -269,7 +269,8 @@ PyObject* reduce(PyObject*, PyObject* args) {
     comm::WorkPtr work;
     {
       Waiting waiting;
-      work = group(id).reduce(buffer.data(), out.data(), buffer.numel(), buffer.dtype(), reduce_kind(op), root, async(sync));
+      work = group(id).reduce(buffer.data(), out.data(), buffer.numel(), buffer.dtype(), reduce_kind(op), root,
+                              async(sync));
     }
     return wrap_work(work, {t, buffer, out}, mine ? copy_back(t, out) : std::function<void()>(), sync);
   });
@@ -296,8 +297,8 @@ std::function<void()> scatter_rows(Tensors targets, Tensor all) {
   };
 }
 void expect_count(size_t got, int expected, const char* op) {
-  check(got == static_cast<size_t>(expected), ErrorKind::kValue, "[{}] expected one tensor for each of {} ranks, got {}", op, expected,
-        got);
+  check(got == static_cast<size_t>(expected), ErrorKind::kValue,
+        "[{}] expected one tensor for each of {} ranks, got {}", op, expected, got);
 }
 
 // all_gather(x, group, sync) -> (list of new tensors, work)
@@ -336,7 +337,8 @@ PyObject* reduce_scatter(PyObject*, PyObject* args) {
     comm::WorkPtr work;
     {
       Waiting waiting;
-      work = group(id).reduce_scatter(in.data(), buffer.data(), buffer.numel(), in.dtype(), reduce_kind(op), async(sync));
+      work =
+          group(id).reduce_scatter(in.data(), buffer.data(), buffer.numel(), in.dtype(), reduce_kind(op), async(sync));
     }
     return wrap_work(work, {in, buffer, out}, copy_back(out, buffer), sync);
   });
@@ -359,7 +361,8 @@ PyObject* scatter(PyObject*, PyObject* args) {
     comm::WorkPtr work;
     {
       Waiting waiting;
-      work = group(id).scatter(in.defined() ? in.data() : nullptr, buffer.data(), buffer.numel(), out.dtype(), root, async(sync));
+      work = group(id).scatter(in.defined() ? in.data() : nullptr, buffer.data(), buffer.numel(), out.dtype(), root,
+                               async(sync));
     }
     Tensors kept{buffer, out};
     if (in.defined()) kept.push_back(in);
@@ -383,12 +386,14 @@ PyObject* gather(PyObject*, PyObject* args) {
     comm::WorkPtr work;
     {
       Waiting waiting;
-      work = group(id).gather(in.data(), all.defined() ? all.data() : nullptr, in.numel(), in.dtype(), root, async(sync));
+      work =
+          group(id).gather(in.data(), all.defined() ? all.data() : nullptr, in.numel(), in.dtype(), root, async(sync));
     }
     Object list = own(wrap_list(outs));
     Tensors kept{in};
     if (all.defined()) kept.push_back(all);
-    Object w = own(wrap_work(work, std::move(kept), all.defined() ? scatter_rows(outs, all) : std::function<void()>(), sync));
+    Object w =
+        own(wrap_work(work, std::move(kept), all.defined() ? scatter_rows(outs, all) : std::function<void()>(), sync));
     return must(Py_BuildValue("(OO)", list.get(), w.get()));
   });
 }
@@ -545,7 +550,8 @@ PyObject* make(PyObject*, PyObject* args) {
     Shape dims;
     for (int64_t n : int_list_from(shape, "shape")) dims.push_back(Dim(n));
     Tensor part = local == Py_None ? Tensor() : expect_tensor(local, "dtensor");
-    return wrap(spmd::make_dist(dims, part.defined() ? part.dtype() : dtype_from(dtype, "dtensor"), Place::cpu(), attr, part));
+    return wrap(
+        spmd::make_dist(dims, part.defined() ? part.dtype() : dtype_from(dtype, "dtensor"), Place::cpu(), attr, part));
   });
 }
 
@@ -582,8 +588,15 @@ PyMethodDef functions[] = {{"rank", rank, METH_NOARGS, nullptr},
                            {"make", make, METH_VARARGS, nullptr},
                            {}};
 
-PyModuleDef definition{PyModuleDef_HEAD_INIT, "paddle._core.dist", "Process groups and distributed tensors.", -1, functions, nullptr,
-                       nullptr, nullptr, nullptr};
+PyModuleDef definition{PyModuleDef_HEAD_INIT,
+                       "paddle._core.dist",
+                       "Process groups and distributed tensors.",
+                       -1,
+                       functions,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr};
 
 // The GIL is given away while a rank waits for others, if this thread holds it.
 void* enter_wait() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }

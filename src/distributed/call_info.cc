@@ -80,7 +80,8 @@ spmd::CallInfo describe(OpCall& c) {
 
 const spmd::FactorRule* rule_of(const OpInfo& op) {
   static std::mutex mutex;
-  static std::vector<std::unique_ptr<spmd::FactorRule>>& rules = *new std::vector<std::unique_ptr<spmd::FactorRule>>(all_ops().size());
+  static std::vector<std::unique_ptr<spmd::FactorRule>>& rules =
+      *new std::vector<std::unique_ptr<spmd::FactorRule>>(all_ops().size());
   if (op.spmd.empty()) return nullptr;
   std::lock_guard lock(mutex);
   auto& slot = rules[op.id];

@@ -1,5 +1,6 @@
-// Collectives on dense tensors: results are new tensors, any dimension may be cut or joined, sizes that don't divide are
-// cut as spmd::shard_range says. The reshard steps of eager tensors and the operators of compiled programs both are these.
+// Collectives on dense tensors: results are new tensors, any dimension may be cut or joined, sizes that don't divide
+// are cut as spmd::shard_range says. The reshard steps of eager tensors and the operators of compiled programs both are
+// these.
 #pragma once
 #include "distributed/comm/process_group.h"
 #include "spmd/placement.h"

@@ -1,5 +1,5 @@
-// The dist interpreter, below autograd: what a call means when an input is spread over a mesh. The record's rule says how
-// the inputs must lie; they are moved, each rank runs the operator on its part, and the parts make the outputs.
+// The dist interpreter, below autograd: what a call means when an input is spread over a mesh. The record's rule says
+// how the inputs must lie; they are moved, each rank runs the operator on its part, and the parts make the outputs.
 #include <algorithm>
 #include <forward_list>
 #include <set>
@@ -8,13 +8,13 @@
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
-#include "spmd/attr_text.h"
 #include "distributed/call_info.h"
 #include "distributed/collectives.h"
 #include "distributed/environment.h"
 #include "distributed/local_form.h"
 #include "distributed/reshard.h"
 #include "phi/kernels/registry.h"
+#include "spmd/attr_text.h"
 #include "tensor/element.h"
 
 namespace paddle::distributed {
@@ -26,8 +26,8 @@ Tensor fresh(const Tensor& t) {
   return trace ? trace->alias(t) : copy_of(t);
 }
 
-constexpr std::string_view kOwnRule = "rule: dist";           // the operator handles distribution itself
-constexpr std::string_view kPerItem = "rule: optimizer";      // each item of the lists on its own
+constexpr std::string_view kOwnRule = "rule: dist";       // the operator handles distribution itself
+constexpr std::string_view kPerItem = "rule: optimizer";  // each item of the lists on its own
 
 void warn_once(const OpInfo& op, const std::string& reason) {
   static std::mutex mutex;
@@ -123,7 +123,8 @@ class DistCall {
     spmd::Shape at = *mesh_.coordinate_of(rank_);
     size_t flat = 0;
     each_input(c_, [&](size_t, size_t, const Tensor& t) {
-      in_shards_.push_back(spmd::local_shard(spmd::sizes_of(t.shape()), mesh_, resolved_.inputs[flat++].placements, at));
+      in_shards_.push_back(
+          spmd::local_shard(spmd::sizes_of(t.shape()), mesh_, resolved_.inputs[flat++].placements, at));
     });
     if (c_.op.has(kDataDependentShape)) return;
     flat = 0;
@@ -184,7 +185,8 @@ class DistCall {
   bool adds_nothing() const {
     if (!c_.op.has(kMatmulLike) || dispatch::tracing() || c_.inplace) return false;
     bool sums = false, empty = false;
-    for (const spmd::AxisRole& role : resolved_.axes) sums |= role.factor >= 0 && role.makes_partial == spmd::PartialKind::kSum;
+    for (const spmd::AxisRole& role : resolved_.axes)
+      sums |= role.factor >= 0 && role.makes_partial == spmd::PartialKind::kSum;
     for (const spmd::LocalShard& s : in_shards_) empty |= std::find(s.shape.begin(), s.shape.end(), 0) != s.shape.end();
     for (const spmd::ResolvedTensor& t : resolved_.inputs) sums &= !spmd::any_partial(t.placements);
     return sums && empty;
@@ -240,7 +242,9 @@ class DistCall {
     for (auto& slot : out_infos_) expected += slot.size();
     bool here = mesh_.contains(rank_);
     if (here && results_.size() != expected && !c_.op.has(kDataDependentShape))
-      throw_internal(__FILE__, __LINE__, fmt::format("[{}] yields {} outputs, its shape rule says {}", c_.op.name, results_.size(), expected));
+      throw_internal(
+          __FILE__, __LINE__,
+          fmt::format("[{}] yields {} outputs, its shape rule says {}", c_.op.name, results_.size(), expected));
     for (size_t o = 0; o < out_infos_.size(); ++o) {
       bool list = c_.op.outs[o].kind == ArgKind::kTensors;
       for (size_t k = 0; k < out_infos_[o].size(); ++k, ++flat) {
@@ -278,10 +282,11 @@ class DistCall {
     if (c_.op.has(kDataDependentShape))
       return spmd::make_dist(local.defined() ? local.shape() : m.shape, m.dtype, c_.place, attr_of_output(flat), local);
     if (local.defined() && spmd::sizes_of(local.shape()) != out_shards_[flat].shape)
-      throw_internal(__FILE__, __LINE__,
-                     fmt::format("[{}] a shard of output {} has shape {}, its sharding rule says {}; placements {}", c_.op.name,
-                                 flat, to_string(local.shape()), to_string(to_dims(out_shards_[flat].shape)),
-                                 spmd::to_string(resolved_.outputs[flat].placements)));
+      throw_internal(
+          __FILE__, __LINE__,
+          fmt::format("[{}] a shard of output {} has shape {}, its sharding rule says {}; placements {}", c_.op.name,
+                      flat, to_string(local.shape()), to_string(to_dims(out_shards_[flat].shape)),
+                      spmd::to_string(resolved_.outputs[flat].placements)));
     return spmd::make_dist(m.shape, m.dtype, c_.place, attr_of_output(flat), local);
   }
 
@@ -297,12 +302,13 @@ class DistCall {
   std::vector<bool> direct_;  // by in-place output
 };
 
-// Optimizers' lists: parameter k, its gradient and its states are updated together, wherever they lie. They meet where the
-// first state of the parameter's shape lies (states that are sharded more finely than their parameter are ZeRO's first
-// stage), else where the parameter does. Tensors of other shapes (powers of beta) are the same on every rank.
+// Optimizers' lists: parameter k, its gradient and its states are updated together, wherever they lie. They meet where
+// the first state of the parameter's shape lies (states that are sharded more finely than their parameter are ZeRO's
+// first stage), else where the parameter does. Tensors of other shapes (powers of beta) are the same on every rank.
 class PerItemCall {
  public:
-  explicit PerItemCall(OpCall& c) : c_(c), params_(c.args[static_cast<size_t>(c.op.outs[0].inplace_of)].tensors_or_empty()) {}
+  explicit PerItemCall(OpCall& c)
+      : c_(c), params_(c.args[static_cast<size_t>(c.op.outs[0].inplace_of)].tensors_or_empty()) {}
 
   void run() {
     for (size_t k = 0; k < params_.size(); ++k) homes_.push_back(home_of(k));
@@ -329,7 +335,8 @@ class PerItemCall {
 
  private:
   bool written(size_t a) const {
-    return std::any_of(c_.op.outs.begin(), c_.op.outs.end(), [&](const OutInfo& o) { return o.inplace_of == static_cast<int>(a); });
+    return std::any_of(c_.op.outs.begin(), c_.op.outs.end(),
+                       [&](const OutInfo& o) { return o.inplace_of == static_cast<int>(a); });
   }
 
   AttrPtr home_of(size_t k) const {
@@ -388,9 +395,11 @@ class PerItemCall {
 
 // reshard in a program that is being partitioned: the target is a wish that the plan fulfils.
 void call_captured(OpCall& c) {
-  check(c.op.name == "reshard", ErrorKind::kNotImplemented, "[{}] can't be captured in a distributed program", c.op.name);
+  check(c.op.name == "reshard", ErrorKind::kNotImplemented, "[{}] can't be captured in a distributed program",
+        c.op.name);
   std::string_view to = c.args[1].str();
-  c.out(0) = to.empty() ? whole_value(c.tensor(0)) : reshard_value(c.tensor(0), std::make_shared<spmd::DistAttr>(spmd::decode(to)));
+  c.out(0) = to.empty() ? whole_value(c.tensor(0))
+                        : reshard_value(c.tensor(0), std::make_shared<spmd::DistAttr>(spmd::decode(to)));
 }
 
 void dist_call(OpCall& c) {

@@ -31,8 +31,10 @@ int number(const char* name, int otherwise) {
 // host:port of the rendezvous.
 std::pair<std::string, int> master() {
   std::string address = variable("PADDLE_MASTER");
-  if (address.empty()) address = variable("MASTER_ADDR") + (variable("MASTER_PORT").empty() ? "" : ":" + variable("MASTER_PORT"));
-  if (address.empty()) address = variable("PADDLE_TRAINER_ENDPOINTS").substr(0, variable("PADDLE_TRAINER_ENDPOINTS").find(','));
+  if (address.empty())
+    address = variable("MASTER_ADDR") + (variable("MASTER_PORT").empty() ? "" : ":" + variable("MASTER_PORT"));
+  if (address.empty())
+    address = variable("PADDLE_TRAINER_ENDPOINTS").substr(0, variable("PADDLE_TRAINER_ENDPOINTS").find(','));
   if (size_t scheme = address.find("://"); scheme != address.npos) address = address.substr(scheme + 3);
   size_t colon = address.rfind(':');
   check(colon != address.npos && colon + 1 < address.size(), ErrorKind::kRuntime,
@@ -79,7 +81,8 @@ void Waiting::install(void* (*enter)(), void (*leave)(void*)) {
 
 Environment& Environment::current() { return Context::current().get<Environment>(); }
 
-Environment::Environment() : rank_(number("PADDLE_TRAINER_ID", 0)), world_size_(std::max(1, number("PADDLE_TRAINERS_NUM", 1))) {}
+Environment::Environment()
+    : rank_(number("PADDLE_TRAINER_ID", 0)), world_size_(std::max(1, number("PADDLE_TRAINERS_NUM", 1))) {}
 
 void Environment::connect(const std::string& backend, comm::Milliseconds timeout) {
   std::lock_guard lock(mutex_);
@@ -117,7 +120,8 @@ void Environment::disconnect() {
   connected_ = false;
 }
 
-comm::ProcessGroupPtr Environment::make(const std::vector<int>& ranks, const std::string& backend, comm::Milliseconds timeout) {
+comm::ProcessGroupPtr Environment::make(const std::vector<int>& ranks, const std::string& backend,
+                                        comm::Milliseconds timeout) {
   auto at = std::find(ranks.begin(), ranks.end(), rank_);
   std::string name = name_of(ranks);
   int count = made_[name]++;
@@ -128,7 +132,8 @@ comm::ProcessGroupPtr Environment::make(const std::vector<int>& ranks, const std
   comm::GroupInfo info{name, static_cast<int>(at - ranks.begin()), ranks, timeout};
   comm::BackendOptions options;
   if (auto* tcp = dynamic_cast<comm::TcpStore*>(store_.get())) options.host = tcp->local_address();
-  return comm::create_group(ranks.size() == 1 ? "auto" : backend, std::make_shared<comm::PrefixStore>(store_, name), info, options);
+  return comm::create_group(ranks.size() == 1 ? "auto" : backend, std::make_shared<comm::PrefixStore>(store_, name),
+                            info, options);
 }
 
 comm::ProcessGroup& Environment::group(int id) {
@@ -146,7 +151,8 @@ int Environment::new_group(std::vector<int> ranks, const std::string& backend, c
   std::sort(ranks.begin(), ranks.end());
   check(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end(), ErrorKind::kValue, "[new_group] a rank repeats");
   for (int r : ranks)
-    check(r >= 0 && r < world_size_, ErrorKind::kValue, "[new_group] expected ranks in [0, {}), got {}", world_size_, r);
+    check(r >= 0 && r < world_size_, ErrorKind::kValue, "[new_group] expected ranks in [0, {}), got {}", world_size_,
+          r);
   if (timeout.count() == 0) timeout = timeout_;
   int id = next_++;
   groups_[id] = {ranks, make(ranks, backend, timeout), backend, timeout};

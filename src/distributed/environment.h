@@ -33,7 +33,8 @@ class Environment {
 
   // Group 0 is the default one, of all ranks. Every other has the number that new_group gave it on this rank.
   comm::ProcessGroup& group(int id);
-  // Every member calls it. On a rank that is no member the number stands for no group. Twice the same ranks: two groups.
+  // Every member calls it. On a rank that is no member the number stands for no group. Twice the same ranks: two
+  // groups.
   int new_group(std::vector<int> ranks, const std::string& backend = "auto",
                 comm::Milliseconds timeout = comm::Milliseconds(0));
   // The group of just these ranks, made at the first call: what meshes use along their axes.

@@ -1,8 +1,8 @@
 // Kernels of ops/collective.yaml on the CPU.
+#include "dispatch/eager.h"
 #include "distributed/collectives.h"
 #include "distributed/environment.h"
 #include "distributed/reshard.h"
-#include "dispatch/eager.h"
 #include "phi/kernels/registry.h"
 #include "phi/rules_collective.h"
 #include "spmd/attr_text.h"
@@ -82,7 +82,8 @@ void reduce(OpCall& c) {
   comm::ProcessGroup& g = group(a.ring_id);
   {
     Waiting waiting;
-    g.reduce(in.data(), out.data(), in.numel(), in.dtype(), reduce_kind("reduce", a.reduce_type), static_cast<int>(a.root_id));
+    g.reduce(in.data(), out.data(), in.numel(), in.dtype(), reduce_kind("reduce", a.reduce_type),
+             static_cast<int>(a.root_id));
   }
   give(c, g.rank() == a.root_id ? out : in);
 }
@@ -134,8 +135,9 @@ void from_local(OpCall& c) {
     spmd::Shape expected = spmd::local_shard(shape, attr->mesh, attr->placements, *at).shape;
     check(expected == spmd::sizes_of(a.x.shape()), ErrorKind::kValue,
           "[dtensor_from_local] expected a part of shape {} of the whole {} under {}, got {}",
-          to_string(paddle::Shape(expected.begin(), expected.end())), to_string(paddle::Shape(shape.begin(), shape.end())),
-          spmd::to_string(attr->placements), to_string(a.x.shape()));
+          to_string(paddle::Shape(expected.begin(), expected.end())),
+          to_string(paddle::Shape(shape.begin(), shape.end())), spmd::to_string(attr->placements),
+          to_string(a.x.shape()));
   }
   c.out(0) = spmd::make_dist(paddle::Shape(shape.begin(), shape.end()), a.x.dtype(), a.x.place(), attr,
                              at ? alias(a.x) : Tensor());
@@ -145,7 +147,8 @@ void to_local(OpCall& c) {
   rules::dtensor_to_local::Args a(c);
   check(a.x.is_dist(), ErrorKind::kValue, "[dtensor_to_local] expected a distributed tensor");
   const Tensor& local = spmd::dist_payload(a.x).local;
-  check(local.defined(), ErrorKind::kRuntime, "[dtensor_to_local] rank {} has no part of this tensor", Environment::current().rank());
+  check(local.defined(), ErrorKind::kRuntime, "[dtensor_to_local] rank {} has no part of this tensor",
+        Environment::current().rank());
   c.out(0) = alias(local);
 }
 

@@ -113,7 +113,8 @@ void localise_sizes(const LocalCall& c) {
     } else if (p.name == "size") {
       int64_t n = c.outputs.at(0).shape.at(static_cast<size_t>(p.number));
       size_t arg = arg_index(c.call.op, p.arg);
-      c.call.args[arg] = c.call.op.args[arg].kind == ArgKind::kScalar ? Arg(c.call.kept_scalars.emplace_front(n)) : Arg(n);
+      c.call.args[arg] =
+          c.call.op.args[arg].kind == ArgKind::kScalar ? Arg(c.call.kept_scalars.emplace_front(n)) : Arg(n);
     }
   }
 }

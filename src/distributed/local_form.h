@@ -13,11 +13,11 @@
 namespace paddle::distributed {
 
 struct LocalCall {
-  OpCall& call;                                // arguments are the shards; a form changes them, or sets the outputs itself
+  OpCall& call;  // arguments are the shards; a form changes them, or sets the outputs itself
   const spmd::Resolved& resolved;
-  const std::vector<spmd::LocalShard>& inputs;   // by flat number: shape and offset in the whole
+  const std::vector<spmd::LocalShard>& inputs;  // by flat number: shape and offset in the whole
   const std::vector<spmd::LocalShard>& outputs;
-  paddle::Shape whole;                           // of the first output
+  paddle::Shape whole;  // of the first output
 };
 
 // Runs the local form on dense shards.

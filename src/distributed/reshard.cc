@@ -141,7 +141,9 @@ class Walker {
   Environment& env_;
 };
 
-spmd::DistAttr replicated(const spmd::ProcessMesh& mesh) { return {mesh, spmd::Placements(static_cast<size_t>(mesh.ndim()))}; }
+spmd::DistAttr replicated(const spmd::ProcessMesh& mesh) {
+  return {mesh, spmd::Placements(static_cast<size_t>(mesh.ndim()))};
+}
 
 }  // namespace
 
@@ -178,8 +180,8 @@ void assign_value(const Tensor& target, const Tensor& value) {
   check(target.shape() == value.shape(), ErrorKind::kValue, "[set_value] expected a value of shape {}, got {}",
         to_string(target.shape()), to_string(value.shape()));
   const spmd::DistPayload& p = spmd::dist_payload(target);
-  Tensor local = value.is_dist() ? reshard_local(spmd::dist_payload(value).local, spmd::sizes_of(value.shape()), value.dtype(),
-                                                 spmd::dist_attr(value), *p.attr)
+  Tensor local = value.is_dist() ? reshard_local(spmd::dist_payload(value).local, spmd::sizes_of(value.shape()),
+                                                 value.dtype(), spmd::dist_attr(value), *p.attr)
                                  : cut_whole(value, p.attr);
   if (dispatch::Trace* trace = dispatch::Trace::active())
     trace->write(p.local, local);

@@ -7,7 +7,8 @@ namespace paddle::distributed {
 using AttrPtr = std::shared_ptr<const spmd::DistAttr>;
 
 // This rank's part of a tensor of global shape `shape`; `local` is its part now (undefined: it has none). All ranks of
-// both meshes call it. Metadata-only tensors (no storage) just get their new shape. The result may share local's memory.
+// both meshes call it. Metadata-only tensors (no storage) just get their new shape. The result may share local's
+// memory.
 Tensor reshard_local(const Tensor& local, const spmd::Shape& shape, DType dtype, const spmd::DistAttr& from,
                      const spmd::DistAttr& to);
 

@@ -1,5 +1,5 @@
-// DistPayload: what a tensor holds when it is spread over a mesh. The TensorImpl has the global shape; the payload where
-// the tensor lies and this process's part of it.
+// DistPayload: what a tensor holds when it is spread over a mesh. The TensorImpl has the global shape; the payload
+// where the tensor lies and this process's part of it.
 #pragma once
 #include "base/error.h"
 #include "spmd/local_shape.h"

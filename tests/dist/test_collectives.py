@@ -130,7 +130,9 @@ def test_data_parallel_averages_gradients():
         net(x).mean().backward()
         whole = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
         whole.set_state_dict(net.state_dict())
-        both = paddle.to_tensor(np.concatenate([np.linspace(r, r + 1, 6).reshape(2, 3) for r in range(2)]).astype("float32"))
+        both = paddle.to_tensor(
+            np.concatenate([np.linspace(r, r + 1, 6).reshape(2, 3) for r in range(2)]).astype("float32")
+        )
         whole(both).mean().backward()
         with net.no_sync():
             net(x).mean().backward()

@@ -9,7 +9,7 @@ import pytest
 
 paddle = pytest.importorskip("paddle")
 
-SCRIPT = '''
+SCRIPT = """
 import numpy as np
 import paddle
 import paddle.distributed as dist
@@ -47,7 +47,7 @@ model.eval()
 for data in loader():
     print("loss", model(data[0], data[1]), flush=True)
 print("gathers", model.dist_main_program("eval").compiled().count('"pd_op.all_gather"'))
-'''
+"""
 
 
 def launch(tmp_path, script, ranks=2):
@@ -74,7 +74,7 @@ def test_demonstration(tmp_path):
 
 
 def test_processes_meet_and_reduce(tmp_path):
-    script = '''
+    script = """
 import paddle
 import paddle.distributed as dist
 dist.init_parallel_env()
@@ -86,7 +86,7 @@ if dist.get_rank() != 1:
     dist.broadcast(y, src=2, group=group)
     print("broadcast", y.tolist())
 print("sum", x.tolist(), dist.get_world_size(), dist.get_backend())
-'''
+"""
     logs = launch(tmp_path, script, ranks=3)
     assert all("sum [6.0, 6.0, 6.0, 6.0] 3 SHARED_MEMORY" in log for log in logs)
     assert ["broadcast [2.0, 2.0]" in log for log in logs] == [True, False, True]

@@ -22,7 +22,13 @@ LIMIT = {"1d": 14, "2d": 6}  # combinations a sample
 
 def tensors(args):
     for a in args:
-        yield from a if isinstance(a, list) and a and isinstance(a[0], paddle.Tensor) else [a] if isinstance(a, paddle.Tensor) else []
+        yield from (
+            a
+            if isinstance(a, list) and a and isinstance(a[0], paddle.Tensor)
+            else [a]
+            if isinstance(a, paddle.Tensor)
+            else []
+        )
 
 
 def choices(tensor, axes):
@@ -104,7 +110,10 @@ def usable(row):
 
 
 def has_tensors(sample):
-    return any(isinstance(v, np.ndarray) or (isinstance(v, list) and v and isinstance(v[0], np.ndarray)) for v in sample.values.values())
+    return any(
+        isinstance(v, np.ndarray) or (isinstance(v, list) and v and isinstance(v[0], np.ndarray))
+        for v in sample.values.values()
+    )
 
 
 SAMPLES = [s for s in all_samples(usable) if has_tensors(s)]
@@ -132,7 +141,9 @@ def needs_of(sample):
 
 
 def gradients(sample, args, weights):
-    outs = [o for o in outputs(sample.row, getattr(paddle._C_ops, sample.row["op"])(*args)) if "float64" in str(o.dtype)]
+    outs = [
+        o for o in outputs(sample.row, getattr(paddle._C_ops, sample.row["op"])(*args)) if "float64" in str(o.dtype)
+    ]
     outs = [o for o in outs if not o.stop_gradient]
     total = None
     for k, o in enumerate(outs):

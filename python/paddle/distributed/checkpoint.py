@@ -99,7 +99,9 @@ def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
             _copy_overlap(target, here[1], array, m["offset"])
         with paddle.no_grad():
             local = tensor._local_value() if text else tensor
-            local.set_value(paddle.to_tensor(target).astype(local.dtype) if target.dtype != np.uint16 else _bfloat16(target))
+            local.set_value(
+                paddle.to_tensor(target).astype(local.dtype) if target.dtype != np.uint16 else _bfloat16(target)
+            )
 
 
 def _bfloat16(array):

@@ -29,7 +29,8 @@ class Partitioner {
     for (pir::Operation& op : whole_.block()) {
       pir::Operation* last = block.back();
       visit(op);
-      for (pir::Operation* made = last ? last->next() : block.front(); made; made = made->next()) made->set_loc(op.loc());
+      for (pir::Operation* made = last ? last->next() : block.front(); made; made = made->next())
+        made->set_loc(op.loc());
       if (&op == marked) *options_.mark = block.back();
       if (report_) note(op);
     }
@@ -101,8 +102,8 @@ class Partitioner {
     Tensor t = whole_.parameter(op.attr("parameter_name").as_string());
     if (!t.defined() || !t.is_dist()) return copy(op);
     const spmd::DistPayload& p = spmd::dist_payload(t);
-    check(p.local.defined(), ErrorKind::kNotImplemented, "[to_static] this rank is outside the mesh of the parameter {}",
-          op.attr("parameter_name").as_string());
+    check(p.local.defined(), ErrorKind::kNotImplemented,
+          "[to_static] this rank is outside the mesh of the parameter {}", op.attr("parameter_name").as_string());
     pir::Type type = pir::Type::tensor(t.dtype(), p.local.shape());
     pir::Operation* made = trace_.builder().create(op.def(), {}, op.attrs(), {&type, 1});
     made->result().set_stop_gradient(op.result().stop_gradient());
@@ -181,7 +182,8 @@ class Partitioner {
       if (!op.result(i).type()) continue;
       if (op.result(i).type().is_vector()) {
         std::vector<pir::Value> items = trace_.builder().split(made->result(i));
-        for (pir::Value v : items) values_[op.result(i)].list.push_back(v && v.type() ? trace_.tensor_of(v, v.stop_gradient()) : Tensor());
+        for (pir::Value v : items)
+          values_[op.result(i)].list.push_back(v && v.type() ? trace_.tensor_of(v, v.stop_gradient()) : Tensor());
         continue;
       }
       bind(op.result(i), made->result(i));
@@ -212,8 +214,8 @@ class Partitioner {
   const pir::Program& whole_;
   PartitionOptions options_;
   dispatch::Trace trace_;
-  std::unordered_map<pir::Value, OutSlot> values_;    // tensors, perhaps distributed
-  std::unordered_map<pir::Value, pir::Value> direct_; // whole values that were copied as they are
+  std::unordered_map<pir::Value, OutSlot> values_;     // tensors, perhaps distributed
+  std::unordered_map<pir::Value, pir::Value> direct_;  // whole values that were copied as they are
 };
 
 }  // namespace
@@ -224,7 +226,9 @@ bool is_distributed(const pir::Program& program) {
   return false;
 }
 
-pir::Program partition(const pir::Program& whole, const PartitionOptions& options) { return Partitioner(whole, options).run(); }
+pir::Program partition(const pir::Program& whole, const PartitionOptions& options) {
+  return Partitioner(whole, options).run();
+}
 
 std::string describe_partition(const pir::Program& whole) {
   std::string report;

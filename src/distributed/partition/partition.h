@@ -1,6 +1,6 @@
-// The partition pass: a captured program speaks of whole tensors; what each rank runs speaks of its parts. The program is
-// gone through once by the dist interpreter, whose calls are captured again: the same rules and the same reshard plans as
-// in eager, with collectives as operators (ops/collective.yaml).
+// The partition pass: a captured program speaks of whole tensors; what each rank runs speaks of its parts. The program
+// is gone through once by the dist interpreter, whose calls are captured again: the same rules and the same reshard
+// plans as in eager, with collectives as operators (ops/collective.yaml).
 #pragma once
 #include <map>
 #include <memory>

@@ -1,8 +1,7 @@
 // Rules of ops/collective.yaml, in the order of the records.
-#include "phi/rules_collective.h"
-
 #include "api/ops.h"
 #include "phi/rules/infer.h"
+#include "phi/rules_collective.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 #include "spmd/local_shape.h"
@@ -18,10 +17,11 @@ void only_sums(std::string_view op, int64_t reduce_type) {
 
 // The part of an axis that one rank has. Equal parts need no rank.
 Dim part(std::string_view op, Dim size, int64_t ranks, int64_t rank) {
-  check(ranks >= 1 && ranks <= INT32_MAX && rank < ranks, ErrorKind::kValue, "[{}] expected a rank below their number, got {} of {}", op, rank,
-        ranks);
+  check(ranks >= 1 && ranks <= INT32_MAX && rank < ranks, ErrorKind::kValue,
+        "[{}] expected a rank below their number, got {} of {}", op, rank, ranks);
   if (size.is_const() && size.value() % ranks != 0) {
-    check(rank >= 0, ErrorKind::kValue, "[{}] expected a size that {} ranks share equally, got {}", op, ranks, size.value());
+    check(rank >= 0, ErrorKind::kValue, "[{}] expected a size that {} ranks share equally, got {}", op, ranks,
+          size.value());
     return spmd::shard_range(size.value(), ranks, rank).size;
   }
   return floor_div(size, ranks);
@@ -88,8 +88,8 @@ void reduce_scatter::shape(const Args& a, TensorMeta& out) {
 void reduce_scatter::vjp(Vjp& v) {
   only_sums("reduce_scatter", v.reduce_type);
   if (v.need_x)
-    v.x_grad = ops::all_gather(v.out_grad, v.ring_id, v.nranks, v.axis, v.x.shape[static_cast<size_t>(v.axis)].hint(),
-                             v.rank);
+    v.x_grad =
+        ops::all_gather(v.out_grad, v.ring_id, v.nranks, v.axis, v.x.shape[static_cast<size_t>(v.axis)].hint(), v.rank);
 }
 
 void all_to_all::shape(const Args& a, TensorMeta& out) {

@@ -27,7 +27,9 @@ class ProcessMesh:
                 raise ValueError("[ProcessMesh] expected mesh, or shape and process_ids")
             ids = np.array(process_ids, dtype=np.int64)
             if ids.size != int(np.prod(shape)):
-                raise ValueError(f"[ProcessMesh] expected {int(np.prod(shape))} process ids for the shape {list(shape)}, got {ids.size}")
+                raise ValueError(
+                    f"[ProcessMesh] expected {int(np.prod(shape))} process ids for the shape {list(shape)}, got {ids.size}"
+                )
             ids = ids.reshape(shape)
         else:
             if not isinstance(mesh, (list, tuple, np.ndarray, ProcessMesh)):

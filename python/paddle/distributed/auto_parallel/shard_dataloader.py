@@ -19,7 +19,9 @@ class ShardDataloader:
         self._meshes = list(meshes) if isinstance(meshes, (list, tuple)) else [meshes]
         self._dims = list(shard_dims) if isinstance(shard_dims, (list, tuple)) else [shard_dims] * len(self._meshes)
         if len(self._dims) != len(self._meshes):
-            raise ValueError(f"[shard_dataloader] expected a shard_dim for each of {len(self._meshes)} meshes, got {len(self._dims)}")
+            raise ValueError(
+                f"[shard_dataloader] expected a shard_dim for each of {len(self._meshes)} meshes, got {len(self._dims)}"
+            )
         self._keys, self._splitted, self._dense = input_keys, is_dataset_splitted, dense_tensor_idx
 
     batch_size = property(lambda self: getattr(self._dataloader, "batch_size", None))

@@ -38,8 +38,10 @@ class Group:
         return self._ranks[rank]
 
     def __repr__(self) -> str:
-        return f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: " + ", ".join(map(str, self._ranks)) + (
-            f"; name: {self.name}"
+        return (
+            f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: "
+            + ", ".join(map(str, self._ranks))
+            + (f"; name: {self.name}")
         )
 
 

@@ -15,11 +15,16 @@ namespace {
 struct Matrix {
   const char* data;
   int64_t rows, cols, row_stride, col_stride;
-  bool transposed() const { return col_stride != 1 || (cols == 1 && row_stride == 1 && rows > 1); }
-  bool gemm_ready() const {
-    return (col_stride == 1 && row_stride >= cols) || (row_stride == 1 && col_stride >= rows) || rows == 1 || cols == 1;
+  // As it lies, or as the transpose of what lies there. A stride along an axis of size 1 says nothing; a stride of 0 (an expanded
+  // tensor) is neither.
+  bool plain() const { return (col_stride == 1 || cols == 1) && (rows == 1 || row_stride >= cols); }
+  bool transposed() const { return !plain(); }
+  bool gemm_ready() const { return plain() || ((row_stride == 1 || rows == 1) && (cols == 1 || col_stride >= rows)); }
+  int64_t leading() const {
+    int64_t least = std::max<int64_t>(transposed() ? rows : cols, 1);
+    if (transposed()) return cols == 1 ? least : std::max(col_stride, least);
+    return rows == 1 ? least : std::max(row_stride, least);
   }
-  int64_t leading() const { return std::max<int64_t>({transposed() ? col_stride : row_stride, transposed() ? rows : cols, 1}); }
 };
 
 Matrix last_two(const Tensor& t) {
