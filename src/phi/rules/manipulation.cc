@@ -435,7 +435,7 @@ void split_with_num::shape(const Args& a, std::vector<TensorMeta>& out) {
   const int64_t axis = infer::axis_of("split", infer::number_of("split", a.axis), a.x.rank());
   check(a.x.rank() > 0, ErrorKind::kValue, "[split] expected x with axes, got shape []");
   const Dim have = a.x.dim(axis);
-  check(a.num > 0, ErrorKind::kValue, "[split] expected num > 0, got {}", a.num);
+  check(a.num > 0 && a.num <= INT32_MAX, ErrorKind::kValue, "[split] expected num in [1, 2**31), got {}", a.num);
   check(paddle::equal(paddle::mod(have, a.num), 0), ErrorKind::kValue,
         "[split] expected a size along axis {} that {} divides, got {}", axis, a.num, have.str());
   out.assign(static_cast<size_t>(a.num), {DType::kUndefined, a.x.shape()});

@@ -21,6 +21,7 @@ Tensor padded_by_index(const Tensor& x, int64_t axis, Dim before, Dim after, std
   const int64_t most = mode == "reflect" ? n - 1 : mode == "circular" ? n : std::max(low, high);
   check(low <= most && high <= most && n > 0, ErrorKind::kValue,
         "[pad3d] expected paddings <= {} along axis {} of x in mode {}, got {} and {}", most, axis, mode, low, high);
+  check(std::max(low, high) < INT32_MAX, ErrorKind::kValue, "[pad3d] expected paddings below 2**31, got {} and {}", low, high);
   std::vector<int64_t> from;
   for (int64_t i = -low; i < n + high; ++i) {
     int64_t j = i;
