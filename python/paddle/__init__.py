@@ -76,6 +76,7 @@ _LAZY = {
         ".reader": "batch",
         ".utils.dlpack": "from_dlpack to_dlpack",
         ".compat": "enable_compat disable_compat",
+        ".linalg": "eigvalsh",
     }.items()
     for name in names.split()
 }

@@ -312,6 +312,10 @@ PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObje
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* f = reinterpret_cast<OpFunction*>(self);
   size_t given = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
+  // More positional arguments than the record has, as in x.reshape(2, 3): known without trying.
+  size_t takes = f->entry->names.size();
+  if (given > takes && f->fallback && !(given == takes + 1 && (args[takes] == Py_None || PyUnicode_Check(args[takes]))))
+    return PyObject_Vectorcall(f->fallback, args, nargsf, kwnames);
   bool parsed = false;
   try {
     // Keyword values follow the positional ones; an ignored positional `name` must not shift them.

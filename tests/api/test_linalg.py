@@ -119,3 +119,12 @@ def test_refuses():
         linalg.det(paddle.ones([2, 3]))
     with pytest.raises(ValueError):
         linalg.qr(paddle.ones([2, 2]), mode="full")
+
+
+def test_completed_vectors_have_no_gradient():
+    x = t(RNG.normal(size=(2, 3)), stop_gradient=False)
+    u, s, vh = linalg.svd(x, full_matrices=True)
+    linalg.svd(x, full_matrices=True)[1].sum().backward()
+    assert x.grad is not None
+    with pytest.raises(ValueError):
+        vh.sum().backward()

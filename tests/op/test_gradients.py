@@ -8,6 +8,8 @@ paddle = pytest.importorskip("paddle")
 
 EPS = 1e-6
 SMOOTH = {"float64", "complex128"}
+# Defined for symmetric matrices, of which one triangle is read: derivatives exist along symmetric directions.
+SYMMETRIC = {"cholesky", "eigh"}
 
 
 def needs_of(sample):
@@ -63,10 +65,13 @@ class Case:
         return flat([args[self.order.index(n)] for n in self.names])
 
     def direction(self):
-        return [
+        steps = [
             [np.asarray(self.rng.standard_normal(a.shape)) for a in (v if isinstance(v, list) else [v])]
             for v in self.base
         ]
+        if self.sample.row["op"] in SYMMETRIC:
+            steps = [[d + d.swapaxes(-1, -2) for d in step] for step in steps]
+        return steps
 
     def loss(self, args):
         outs = [

@@ -261,6 +261,23 @@ _PROPERTIES = {
 }  # fmt: skip
 
 
+# Methods that live in paddle.linalg, which is loaded when one is first called.
+_LINALG = """
+cholesky_inverse cholesky_solve cond eigvalsh householder_product lstsq ormqr pca_lowrank pinv qr solve svd_lowrank
+""".split()
+
+
+def _linalg_method(name):
+    def method(self, *args, **kwargs):
+        from .. import linalg as module
+
+        return getattr(module, name)(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"``paddle.linalg.{name}`` of this tensor."
+    return method
+
+
 def _find(name):
     for module in _SOURCES:
         found = getattr(module, name, None)
@@ -278,6 +295,8 @@ def install() -> None:
         operator.fallback = form
         if not hasattr(Tensor, name) and name != "tensor_unfold":
             setattr(Tensor, name, operator)
+    for name in _LINALG:
+        setattr(Tensor, name, _linalg_method(name))
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast_method(name, core.dtype_objects[dtype]))
     for table in (_METHODS, _PROPERTIES):

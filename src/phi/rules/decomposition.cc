@@ -166,6 +166,9 @@ void svd::shape(const Args& a, TensorMeta& u, TensorMeta& s, TensorMeta& vh) {
 void svd::vjp(Vjp& v) {
   if (!v.need_x) return;
   const Dim k = v.s.dim(-1);
+  const bool completed = v.full_matrices && !paddle::equal(v.u.dim(-1), v.vh.dim(-1));
+  check(!completed || (!v.u_grad.defined() && !v.vh_grad.defined()), ErrorKind::kValue,
+        "[svd] with full_matrices only the singular values have a gradient: the vectors that complete u or vh are arbitrary");
   auto leading = [&](const Tensor& t, int64_t axis) { return ops::slice(t, {t.rank() + axis}, Ints{0}, Ints(Shape{k}), {}, {}); };
   Tensor u = v.full_matrices ? leading(v.u, -1) : v.u, vh = v.full_matrices ? leading(v.vh, -2) : v.vh;
   Tensor inner = diagonal_matrix(compose::or_zeros(v.s_grad, v.s));
