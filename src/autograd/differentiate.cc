@@ -110,7 +110,8 @@ class Differentiation {
       return;
     }
     if (op.is("builtin.slice")) {
-      add_list(op.operand(0), op.operand(0).type().elements().size(), static_cast<size_t>(op.attr("index").as_int()), grad(op.result()));
+      add_list(op.operand(0), op.operand(0).type().elements().size(), static_cast<size_t>(op.attr("index").as_int()),
+               grad(op.result()));
       return;
     }
     check(op.info() != nullptr, ErrorKind::kNotImplemented, "[{}] has no gradient inside a program", op.name());
@@ -126,7 +127,8 @@ class Differentiation {
         out_grads[i].tensor = grad(v);
     }
     auto needs = [&](size_t i) { return relevant(op.operand(i)) && !op_nondifferentiable(op, i); };
-    std::vector<OutSlot> in_grads = dispatch::call_vjp(op, [this](Value v) { return tensor_of(v); }, out_grads, needs);
+    std::vector<OutSlot> in_grads = dispatch::call_vjp(
+        op, [this](Value v) { return tensor_of(v); }, out_grads, needs);
     for (size_t i = 0; i < in_grads.size(); ++i) {
       Value v = op.operand(i);
       if (!relevant(v) || op_nondifferentiable(op, i)) continue;
@@ -220,8 +222,9 @@ Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grad
     if (!d.relevant(out_values[i])) continue;
     Tensor g = i < out_grads.size() ? out_grads[i] : Tensor();
     if (!g.defined()) g = ops::full_like(outs[i], Scalar(1.0));
-    check(g.shape() == outs[i].shape(), ErrorKind::kValue, "[grad] expected a gradient of shape {} for output {}, got {}",
-          to_string(view(outs[i].shape())), i, to_string(view(g.shape())));
+    check(g.shape() == outs[i].shape(), ErrorKind::kValue,
+          "[grad] expected a gradient of shape {} for output {}, got {}", to_string(view(outs[i].shape())), i,
+          to_string(view(g.shape())));
     d.seed(out_values[i], g);
   }
   d.run();

@@ -28,8 +28,7 @@ PyTypeObject *trace_type, *program_type, *runner_type, *region_type, *array_type
 // A Python object that owns a C++ one.
 template <class T>
 struct Boxed {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   T* value;
 };
 template <class T>
@@ -95,22 +94,30 @@ Tensor value_from(PyObject* o, const char* what) {
 Tensors values_from(PyObject* list, const char* what) {
   Object seq = own(PySequence_Fast(list, what));
   Tensors out;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) out.push_back(value_from(PySequence_Fast_GET_ITEM(seq.get(), i), what));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
+    out.push_back(value_from(PySequence_Fast_GET_ITEM(seq.get(), i), what));
   return out;
 }
 PyObject* wrap_values(const Tensors& values) {
   Object list = own(PyList_New(static_cast<Py_ssize_t>(values.size())));
-  for (size_t i = 0; i < values.size(); ++i) PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), must(wrap_value(values[i])));
+  for (size_t i = 0; i < values.size(); ++i)
+    PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), must(wrap_value(values[i])));
   return list.release();
 }
-PyObject* array_dtype(PyObject* o, void*) { return guard([&] { return wrap_dtype(unbox<Tensor>(o).dtype()); }); }
+PyObject* array_dtype(PyObject* o, void*) {
+  return guard([&] { return wrap_dtype(unbox<Tensor>(o).dtype()); });
+}
 
 // ---- the program
 PyObject* program_str(PyObject* o) {
-  return guard([&] { return must(PyUnicode_FromString(unbox<std::shared_ptr<compile::Runner>>(o)->captured().program.str().c_str())); });
+  return guard([&] {
+    return must(PyUnicode_FromString(unbox<std::shared_ptr<compile::Runner>>(o)->captured().program.str().c_str()));
+  });
 }
 PyObject* program_num_ops(PyObject* o, void*) {
-  return guard([&] { return must(PyLong_FromSize_t(unbox<std::shared_ptr<compile::Runner>>(o)->captured().program.num_ops())); });
+  return guard([&] {
+    return must(PyLong_FromSize_t(unbox<std::shared_ptr<compile::Runner>>(o)->captured().program.num_ops()));
+  });
 }
 PyObject* program_inputs(PyObject* o, void*) {
   return guard([&] {
@@ -141,7 +148,8 @@ PyObject* program_all_ops(PyObject* o, void*) {
   });
 }
 PyObject* program_compiled(PyObject* o, PyObject*) {
-  return guard([&] { return must(PyUnicode_FromString(unbox<std::shared_ptr<compile::Runner>>(o)->compiled_text().c_str())); });
+  return guard(
+      [&] { return must(PyUnicode_FromString(unbox<std::shared_ptr<compile::Runner>>(o)->compiled_text().c_str())); });
 }
 
 // ---- running
@@ -171,7 +179,8 @@ PyObject* runner_accepts(PyObject* o, PyObject* shapes) {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
       Object one = own(PySequence_Fast(PySequence_Fast_GET_ITEM(seq.get(), i), "shape"));
       Shape s;
-      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(one.get()); ++k) s.push_back(dim_of(PySequence_Fast_GET_ITEM(one.get(), k)));
+      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(one.get()); ++k)
+        s.push_back(dim_of(PySequence_Fast_GET_ITEM(one.get(), k)));
       all.push_back(s);
     }
     return PyBool_FromLong(runner_of(o)->accepts(all));
@@ -212,10 +221,11 @@ PyObject* begin_trace(PyObject*, PyObject* args) {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
       PyObject* spec = PySequence_Fast_GET_ITEM(seq.get(), i);
       auto get = [&](const char* n) { return own(PyObject_GetAttrString(spec, n)); };
-      Object shape = get("shape"), dtype = get("dtype"), stop = get("stop_gradient"), label = get("name"), hint = get("hint");
+      Object shape = get("shape"), dtype = get("dtype"), stop = get("stop_gradient"), label = get("name"),
+             hint = get("hint");
       std::string text = label.get() != Py_None ? string_from(label.get(), "name") : std::string();
-      inputs.push_back(trace->add_input(text, shape_of_spec(shape.get(), hint.get(), text), dtype_from(dtype.get(), "begin_trace"),
-                                        PyObject_IsTrue(stop.get())));
+      inputs.push_back(trace->add_input(text, shape_of_spec(shape.get(), hint.get(), text),
+                                        dtype_from(dtype.get(), "begin_trace"), PyObject_IsTrue(stop.get())));
     }
     Object list = own(wrap_list(inputs));
     Object handle(box(trace_type, std::move(trace)));
@@ -224,7 +234,8 @@ PyObject* begin_trace(PyObject*, PyObject* args) {
 }
 
 std::unique_ptr<Trace> take_trace(PyObject* o) {
-  check(Py_TYPE(o) == trace_type && reinterpret_cast<Boxed<Trace>*>(o)->value, ErrorKind::kRuntime, "[end_trace] expected a capture in progress");
+  check(Py_TYPE(o) == trace_type && reinterpret_cast<Boxed<Trace>*>(o)->value, ErrorKind::kRuntime,
+        "[end_trace] expected a capture in progress");
   return std::unique_ptr<Trace>(std::exchange(reinterpret_cast<Boxed<Trace>*>(o)->value, nullptr));
 }
 
@@ -262,7 +273,9 @@ PyObject* compile_program(PyObject*, PyObject* args) {
   });
 }
 
-PyObject* is_traced(PyObject*, PyObject* o) { return PyBool_FromLong(is_tensor(o) && (dispatch::tracing() || tensor_of(o).is_traced())); }
+PyObject* is_traced(PyObject*, PyObject* o) {
+  return PyBool_FromLong(is_tensor(o) && (dispatch::tracing() || tensor_of(o).is_traced()));
+}
 PyObject* tracing(PyObject*, PyObject*) { return PyBool_FromLong(dispatch::tracing()); }
 PyObject* py_is_symint(PyObject*, PyObject* o) { return PyBool_FromLong(is_symint(o)); }
 
@@ -312,7 +325,9 @@ PyObject* region_exit(PyObject* o, PyObject*) {
     Py_RETURN_NONE;
   });
 }
-PyObject* region_args(PyObject* o, void*) { return guard([&] { return wrap_values(unbox<RegionBox>(o).region->args()); }); }
+PyObject* region_args(PyObject* o, void*) {
+  return guard([&] { return wrap_values(unbox<RegionBox>(o).region->args()); });
+}
 PyObject* region_writes(PyObject* o, void*) {
   return guard([&] {
     Object list = own(PyList_New(0));
@@ -332,16 +347,17 @@ PyObject* build_if(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *pred, *yes, *outs_yes, *no, *outs_no;
     if (!PyArg_ParseTuple(args, "OOOOO", &pred, &yes, &outs_yes, &no, &outs_no)) throw PythonError();
-    return wrap_values(dispatch::build_if(active(), expect_tensor(pred, "if"), region_of(yes), values_from(outs_yes, "if"), region_of(no),
-                                          values_from(outs_no, "if")));
+    return wrap_values(dispatch::build_if(active(), expect_tensor(pred, "if"), region_of(yes),
+                                          values_from(outs_yes, "if"), region_of(no), values_from(outs_no, "if")));
   });
 }
 PyObject* build_while(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *cond, *inits, *body, *next_cond, *next;
     if (!PyArg_ParseTuple(args, "OOOOO", &cond, &inits, &body, &next_cond, &next)) throw PythonError();
-    return wrap_values(dispatch::build_while(active(), expect_tensor(cond, "while"), values_from(inits, "while"), region_of(body),
-                                             expect_tensor(next_cond, "while"), values_from(next, "while")));
+    return wrap_values(dispatch::build_while(active(), expect_tensor(cond, "while"), values_from(inits, "while"),
+                                             region_of(body), expect_tensor(next_cond, "while"),
+                                             values_from(next, "while")));
   });
 }
 PyObject* rebind(PyObject*, PyObject* args) {
@@ -383,7 +399,8 @@ PyObject* constant(PyObject*, PyObject* args, PyObject* kwargs) {
   return guard([&] {
     static const char* names[] = {"value", "shape", "dtype", nullptr};
     PyObject *value, *shape = nullptr, *dtype = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO", const_cast<char**>(names), &value, &shape, &dtype)) throw PythonError();
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO", const_cast<char**>(names), &value, &shape, &dtype))
+      throw PythonError();
     Scalar s = scalar_from(value, "constant");
     DType t = dtype != Py_None ? dtype_from(dtype, "constant") : number_dtype(s, DType::kUndefined);
     Ints sizes = shape && shape != Py_None ? ints_from(shape, "constant") : Ints();
@@ -475,7 +492,8 @@ PyObject* array_write(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *a, *i, *v;
     if (!PyArg_ParseTuple(args, "OOO", &a, &i, &v)) throw PythonError();
-    return wrap_array(dispatch::array_write(active(), value_from(a, "array"), index_from(i), expect_tensor(v, "array")));
+    return wrap_array(
+        dispatch::array_write(active(), value_from(a, "array"), index_from(i), expect_tensor(v, "array")));
   });
 }
 PyObject* array_read(PyObject*, PyObject* args) {
@@ -546,7 +564,8 @@ PyObject* state_key(PyObject*, PyObject*) {
     bits |= static_cast<unsigned long long>(amp.level) << 16;
     if (amp.level) bits |= static_cast<unsigned long long>(amp.dtype) << 24;
     Place p = device::default_place();
-    bits |= (static_cast<unsigned long long>(p.kind) << 32) | (static_cast<unsigned long long>(static_cast<uint16_t>(p.index)) << 40);
+    bits |= (static_cast<unsigned long long>(p.kind) << 32) |
+            (static_cast<unsigned long long>(static_cast<uint16_t>(p.index)) << 40);
     if (!amp.level) return must(Py_BuildValue("(KK)", bits, static_cast<unsigned long long>(flags_version.load())));
     std::vector<std::string> names;
     std::string lists;
@@ -560,8 +579,12 @@ PyObject* state_key(PyObject*, PyObject*) {
   });
 }
 
-PyObject* py_default_dtype(PyObject*, PyObject*) { return guard([] { return wrap_dtype(default_dtype()); }); }
-PyObject* py_as_dtype(PyObject*, PyObject* o) { return guard([&] { return wrap_dtype(dtype_from(o, "dtype")); }); }
+PyObject* py_default_dtype(PyObject*, PyObject*) {
+  return guard([] { return wrap_dtype(default_dtype()); });
+}
+PyObject* py_as_dtype(PyObject*, PyObject* o) {
+  return guard([&] { return wrap_dtype(dtype_from(o, "dtype")); });
+}
 PyObject* py_to_tensor(PyObject*, PyObject* o) {
   return guard([&] { return wrap(to_tensor(o, DType::kUndefined, device::default_place())); });
 }
@@ -613,7 +636,8 @@ PyTypeObject* make_type(PyType_Spec& spec, PyObject* module, const char* name) {
 void add_types(PyObject* module) {
   using RunnerPtr = std::shared_ptr<compile::Runner>;
   static PyType_Slot trace_slots[] = {slot(Py_tp_dealloc, dealloc<Trace>), {0, nullptr}};
-  static PyType_Spec trace_spec{"paddle._core.trace.Trace", sizeof(Boxed<Trace>), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, trace_slots};
+  static PyType_Spec trace_spec{"paddle._core.trace.Trace", sizeof(Boxed<Trace>), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, trace_slots};
   trace_type = make_type(trace_spec, module, "Trace");
 
   static PyGetSetDef program_getset[] = {{"num_ops", program_num_ops, nullptr, nullptr, nullptr},
@@ -622,32 +646,49 @@ void add_types(PyObject* module) {
                                          {"parameters", program_parameters, nullptr, nullptr, nullptr},
                                          {"all_ops", program_all_ops, nullptr, "names of the operations", nullptr},
                                          {}};
-  static PyMethodDef program_methods[] = {{"compiled", program_compiled, METH_NOARGS, "the program after every pass, as text"}, {}};
-  static PyType_Slot program_slots[] = {slot(Py_tp_dealloc, dealloc<RunnerPtr>), slot(Py_tp_str, program_str), slot(Py_tp_repr, program_str),
-                                        {Py_tp_getset, program_getset}, {Py_tp_methods, program_methods}, {0, nullptr}};
+  static PyMethodDef program_methods[] = {
+      {"compiled", program_compiled, METH_NOARGS, "the program after every pass, as text"}, {}};
+  static PyType_Slot program_slots[] = {slot(Py_tp_dealloc, dealloc<RunnerPtr>), slot(Py_tp_str, program_str),
+                                        slot(Py_tp_repr, program_str),           {Py_tp_getset, program_getset},
+                                        {Py_tp_methods, program_methods},        {0, nullptr}};
   static PyType_Spec program_spec{"paddle._core.trace.Program", sizeof(Boxed<RunnerPtr>), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, program_slots};
   program_type = make_type(program_spec, module, "Program");
 
-  static PyMemberDef runner_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(Boxed<RunnerPtr>, vectorcall), READONLY, nullptr}, {}};
+  static PyMemberDef runner_members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(Boxed<RunnerPtr>, vectorcall), READONLY, nullptr}, {}};
   static PyGetSetDef runner_getset[] = {{"program", runner_program, nullptr, nullptr, nullptr}, {}};
-  static PyMethodDef runner_methods[] = {{"accepts", runner_accepts, METH_O, "whether the program holds for inputs of these shapes"}, {}};
+  static PyMethodDef runner_methods[] = {
+      {"accepts", runner_accepts, METH_O, "whether the program holds for inputs of these shapes"}, {}};
   static PyType_Slot runner_slots[] = {slot(Py_tp_dealloc, dealloc<RunnerPtr>), slot(Py_tp_call, PyVectorcall_Call),
-                                       {Py_tp_members, runner_members}, {Py_tp_getset, runner_getset}, {Py_tp_methods, runner_methods}, {0, nullptr}};
+                                       {Py_tp_members, runner_members},         {Py_tp_getset, runner_getset},
+                                       {Py_tp_methods, runner_methods},         {0, nullptr}};
   static PyType_Spec runner_spec{"paddle._core.trace.Runner", sizeof(Boxed<RunnerPtr>), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, runner_slots};
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 runner_slots};
   runner_type = make_type(runner_spec, module, "Runner");
 
-  static PyGetSetDef region_getset[] = {{"args", region_args, nullptr, nullptr, nullptr}, {"writes", region_writes, nullptr, nullptr, nullptr}, {}};
-  static PyMethodDef region_methods[] = {{"__enter__", region_enter, METH_NOARGS, nullptr}, {"__exit__", region_exit, METH_VARARGS, nullptr}, {}};
-  static PyType_Slot region_slots[] = {slot(Py_tp_new, region_new), slot(Py_tp_dealloc, dealloc<RegionBox>), {Py_tp_getset, region_getset},
-                                       {Py_tp_methods, region_methods}, {0, nullptr}};
-  static PyType_Spec region_spec{"paddle._core.trace.Region", sizeof(Boxed<RegionBox>), 0, Py_TPFLAGS_DEFAULT, region_slots};
+  static PyGetSetDef region_getset[] = {
+      {"args", region_args, nullptr, nullptr, nullptr}, {"writes", region_writes, nullptr, nullptr, nullptr}, {}};
+  static PyMethodDef region_methods[] = {
+      {"__enter__", region_enter, METH_NOARGS, nullptr}, {"__exit__", region_exit, METH_VARARGS, nullptr}, {}};
+  static PyType_Slot region_slots[] = {slot(Py_tp_new, region_new),
+                                       slot(Py_tp_dealloc, dealloc<RegionBox>),
+                                       {Py_tp_getset, region_getset},
+                                       {Py_tp_methods, region_methods},
+                                       {0, nullptr}};
+  static PyType_Spec region_spec{"paddle._core.trace.Region", sizeof(Boxed<RegionBox>), 0, Py_TPFLAGS_DEFAULT,
+                                 region_slots};
   region_type = make_type(region_spec, module, "Region");
 
-  static PyMethodDef outside_methods[] = {{"__enter__", outside_enter, METH_NOARGS, nullptr}, {"__exit__", outside_exit, METH_VARARGS, nullptr}, {}};
-  static PyType_Slot outside_slots[] = {slot(Py_tp_new, outside_new), slot(Py_tp_dealloc, dealloc<Suspension>), {Py_tp_methods, outside_methods}, {0, nullptr}};
-  static PyType_Spec outside_spec{"paddle._core.trace.outside", sizeof(Boxed<Suspension>), 0, Py_TPFLAGS_DEFAULT, outside_slots};
+  static PyMethodDef outside_methods[] = {
+      {"__enter__", outside_enter, METH_NOARGS, nullptr}, {"__exit__", outside_exit, METH_VARARGS, nullptr}, {}};
+  static PyType_Slot outside_slots[] = {slot(Py_tp_new, outside_new),
+                                        slot(Py_tp_dealloc, dealloc<Suspension>),
+                                        {Py_tp_methods, outside_methods},
+                                        {0, nullptr}};
+  static PyType_Spec outside_spec{"paddle._core.trace.outside", sizeof(Boxed<Suspension>), 0, Py_TPFLAGS_DEFAULT,
+                                  outside_slots};
   make_type(outside_spec, module, "outside");
 
   static PyGetSetDef array_getset[] = {{"dtype", array_dtype, nullptr, nullptr, nullptr}, {}};
@@ -657,12 +698,21 @@ void add_types(PyObject* module) {
   array_type = make_type(array_spec, module, "Array");
 }
 
-PyModuleDef definition{PyModuleDef_HEAD_INIT, "paddle._core.trace", "Capture of programs.", -1, functions, nullptr, nullptr, nullptr, nullptr};
+PyModuleDef definition{PyModuleDef_HEAD_INIT,
+                       "paddle._core.trace",
+                       "Capture of programs.",
+                       -1,
+                       functions,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr};
 
 }  // namespace
 
 std::shared_ptr<compile::Runner> program_in(PyObject* program) {
-  check(Py_TYPE(program) == program_type, ErrorKind::kType, "expected a captured program, got {}", Py_TYPE(program)->tp_name);
+  check(Py_TYPE(program) == program_type, ErrorKind::kType, "expected a captured program, got {}",
+        Py_TYPE(program)->tp_name);
   return unbox<std::shared_ptr<compile::Runner>>(program);
 }
 
@@ -680,7 +730,8 @@ PyObject* wrap_program(const std::shared_ptr<compile::Runner>& r) {
 void add_trace(PyObject* core) {
   Object module = own(PyModule_Create(&definition));
   graph_break_class = must(PyErr_NewExceptionWithDoc("paddle._core.trace.GraphBreak",
-                                                     "The value of a tensor is needed while a program is captured.", PyExc_RuntimeError, nullptr));
+                                                     "The value of a tensor is needed while a program is captured.",
+                                                     PyExc_RuntimeError, nullptr));
   must_zero(PyModule_AddObjectRef(module.get(), "GraphBreak", graph_break_class));
   must_zero(PyModule_AddObjectRef(module.get(), "Tensor", reinterpret_cast<PyObject*>(tensor_type)));
   add_types(module.get());

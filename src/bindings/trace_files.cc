@@ -1,5 +1,5 @@
-// paddle._core.trace.save and load: captured programs as Paddle's inference files, <path>.json and <path>.pdiparams; a method other
-// than forward goes to <path>.<method>.json.
+// paddle._core.trace.save and load: captured programs as Paddle's inference files, <path>.json and <path>.pdiparams; a
+// method other than forward goes to <path>.<method>.json.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -40,7 +40,9 @@ pir::Program for_file(const dispatch::CapturedProgram& captured) {
   return p;
 }
 
-std::string prefix_of(const std::string& path, const std::string& method) { return method == "forward" ? path : path + "." + method; }
+std::string prefix_of(const std::string& path, const std::string& method) {
+  return method == "forward" ? path : path + "." + method;
+}
 
 void write_text(const std::string& path, const std::string& text) {
   std::string beside = path + ".tmp";
@@ -110,7 +112,8 @@ Object namespace_of(Object fields) {
   return own(PyObject_Call(cls.get(), none.get(), fields.get()));
 }
 
-Object load_method(const std::string& program_file, const std::string& params_file, const std::string& name, PyObject* parameters) {
+Object load_method(const std::string& program_file, const std::string& params_file, const std::string& name,
+                   PyObject* parameters) {
   pir::Program p = pir::program_from_json(read_text(program_file));
   if (std::filesystem::exists(params_file)) pir::load_parameters(p, params_file);
   pir::refine_types(p);
@@ -124,16 +127,28 @@ Object load_method(const std::string& program_file, const std::string& params_fi
     t->name = std::make_unique<std::string>(parameter);
     t->persistable = true;
   }
+  Object framework = own(PyImport_ImportModule("paddle.base.framework"));
+  Object parameter_class = own(PyObject_GetAttrString(framework.get(), "EagerParamBase"));
   for (pir::Operation& op : p.block())
     if (op.is("builtin.parameter")) {
       std::string parameter = op.attr("parameter_name").as_string();
       Tensor t = p.parameter(parameter);
       pir::Attribute trainable = op.result().attr("stop_gradient");
       bool stop = !is_inexact(t.dtype()) || (trainable && trainable.as_bool());
-      t.set_stop_gradient(stop);
-      t->is_parameter = !stop;
       op.result().set_stop_gradient(stop);
-      must_zero(PyDict_SetItemString(parameters, parameter.c_str(), own(wrap(t)).get()));
+      if (PyDict_GetItemString(parameters, parameter.c_str())) continue;
+      t.set_stop_gradient(true);
+      Object object = own(wrap(t));
+      if (!stop) {
+        object = own(PyObject_CallOneArg(parameter_class.get(), object.get()));
+        t = expect_tensor(object.get(), "load");
+        t->name = std::make_unique<std::string>(parameter);
+        t->persistable = true;
+        t->is_parameter = true;
+        t.set_stop_gradient(false);
+        p.set_parameter(parameter, t);
+      }
+      must_zero(PyDict_SetItemString(parameters, parameter.c_str(), object.get()));
     }
   auto runner = std::make_shared<compile::Runner>(captured_from(std::move(p), name), compile::PipelineOptions{});
   Object specs = own(PyList_New(0));
@@ -141,9 +156,12 @@ Object load_method(const std::string& program_file, const std::string& params_fi
   Object input_spec = own(PyObject_GetAttrString(static_module.get(), "InputSpec"));
   for (const auto& i : runner->captured().inputs) {
     Object shape = own(PyList_New(0));
-    for (Dim d : i.shape) must_zero(PyList_Append(shape.get(), d.is_const() ? own(PyLong_FromLongLong(d.value())).get() : Py_None));
+    for (Dim d : i.shape)
+      must_zero(PyList_Append(shape.get(), d.is_const() ? own(PyLong_FromLongLong(d.value())).get() : Py_None));
     Object dtype = own(wrap_dtype(i.dtype));
-    must_zero(PyList_Append(specs.get(), own(PyObject_CallFunction(input_spec.get(), "OOs", shape.get(), dtype.get(), i.name.c_str())).get()));
+    must_zero(PyList_Append(
+        specs.get(),
+        own(PyObject_CallFunction(input_spec.get(), "OOs", shape.get(), dtype.get(), i.name.c_str())).get()));
   }
   Object fields = own(PyDict_New());
   auto put = [&](const char* k, PyObject* v) { must_zero(PyDict_SetItemString(fields.get(), k, v)); };
@@ -169,7 +187,8 @@ PyObject* load(PyObject*, PyObject* args) {
     std::string program_file = model.empty() ? path + ".json" : path + "/" + model;
     std::string params_file = params.empty() ? path + ".pdiparams" : path + "/" + params;
     check(std::filesystem::exists(program_file), ErrorKind::kValue, "[jit.load] no program at '{}'", program_file);
-    must_zero(PyDict_SetItemString(methods.get(), "forward", load_method(program_file, params_file, "forward", parameters.get()).get()));
+    must_zero(PyDict_SetItemString(methods.get(), "forward",
+                                   load_method(program_file, params_file, "forward", parameters.get()).get()));
     namespace fs = std::filesystem;
     fs::path folder = fs::path(path).parent_path();
     std::string stem = fs::path(path).filename().string() + ".";
@@ -180,8 +199,9 @@ PyObject* load(PyObject*, PyObject* args) {
         std::string method = name.substr(stem.size(), name.size() - stem.size() - 5);
         if (method.find('.') != std::string::npos) continue;
         std::string prefix = prefix_of(path, method);
-        must_zero(PyDict_SetItemString(methods.get(), method.c_str(),
-                                       load_method(prefix + ".json", prefix + ".pdiparams", method, parameters.get()).get()));
+        must_zero(
+            PyDict_SetItemString(methods.get(), method.c_str(),
+                                 load_method(prefix + ".json", prefix + ".pdiparams", method, parameters.get()).get()));
       }
     Object fields = own(PyDict_New());
     must_zero(PyDict_SetItemString(fields.get(), "methods", methods.get()));

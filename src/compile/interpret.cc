@@ -19,7 +19,8 @@ using pir::Value;
 
 class Interpretation {
  public:
-  Interpretation(const pir::Program& program, std::span<const Tensor> inputs, std::span<const Tensor> parameters, Generator* keys)
+  Interpretation(const pir::Program& program, std::span<const Tensor> inputs, std::span<const Tensor> parameters,
+                 Generator* keys)
       : program_(program), inputs_(inputs), parameters_(parameters), keys_(keys) {}
 
   std::vector<Tensor> run() {
@@ -36,7 +37,8 @@ class Interpretation {
     if (s.tensor.defined() && v.type().has_shape() && v.type().kind() == pir::TypeKind::kTensor) {
       for (size_t axis = 0; axis < v.shape().size(); ++axis) {
         Dim d = v.shape()[axis];
-        if (d.is_symbolic() && node_of(d).op == DimOp::kSymbol) symbols_[node_of(d).value] = s.tensor.dim(static_cast<int64_t>(axis));
+        if (d.is_symbolic() && node_of(d).op == DimOp::kSymbol)
+          symbols_[node_of(d).value] = s.tensor.dim(static_cast<int64_t>(axis));
       }
     }
     env_[v] = std::move(s);
@@ -64,7 +66,9 @@ class Interpretation {
     if (op.is("pd_op.data") || op.is("pd_op.feed")) return set(op.result(), {inputs_[next_input_++], {}});
     if (op.is("builtin.parameter")) {
       size_t i = next_parameter_++;
-      return set(op.result(), {parameters_.empty() ? program_.parameter(op.attr("parameter_name").as_string()) : parameters_[i], {}});
+      return set(
+          op.result(),
+          {parameters_.empty() ? program_.parameter(op.attr("parameter_name").as_string()) : parameters_[i], {}});
     }
     if (op.is("builtin.shadow_output") || op.is("pd_op.fetch")) return outputs_.push_back(tensor(op.operand(0)));
     if (op.is("builtin.set_parameter")) return writes_.push_back(tensor(op.operand(0)));
@@ -79,7 +83,8 @@ class Interpretation {
       for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), {items[k], {}});
       return;
     }
-    if (op.is("builtin.slice")) return set(op.result(), {slot(op.operand(0)).list[static_cast<size_t>(op.attr("index").as_int())], {}});
+    if (op.is("builtin.slice"))
+      return set(op.result(), {slot(op.operand(0)).list[static_cast<size_t>(op.attr("index").as_int())], {}});
     if (op.is("pd_op.if")) return branch(op);
     if (op.is("pd_op.while")) return loop(op);
     if (op.def().dialect == "cf") return list_operation(op);
@@ -121,7 +126,8 @@ class Interpretation {
   size_t index(Value v, size_t size) {
     int64_t k = Scalar(tensor(v)).to_int();
     if (k < 0) k += static_cast<int64_t>(size);
-    check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k, size);
+    check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k,
+          size);
     return static_cast<size_t>(k);
   }
 
@@ -140,18 +146,22 @@ class Interpretation {
       return set(op.result(), {l[index(op.operand(1), l.size())], {}});
     }
     if (op.is("cf.array_length"))
-      return set(op.result(), {ops::full({}, Scalar(static_cast<int64_t>(slot(op.operand(0)).list.size())), DType::kInt64), {}});
+      return set(op.result(),
+                 {ops::full({}, Scalar(static_cast<int64_t>(slot(op.operand(0)).list.size())), DType::kInt64), {}});
     if (op.is("cf.array_pop")) {
       OutSlot s{{}, slot(op.operand(0)).list};
       s.list.erase(s.list.begin() + static_cast<std::ptrdiff_t>(index(op.operand(1), s.list.size())));
       return set(op.result(), std::move(s));
     }
-    if (op.is("cf.array_stack")) return set(op.result(), {ops::stack(slot(op.operand(0)).list, op.attr("axis").as_int()), {}});
-    if (op.is("cf.array_concat")) return set(op.result(), {ops::concat(slot(op.operand(0)).list, Scalar(op.attr("axis").as_int())), {}});
+    if (op.is("cf.array_stack"))
+      return set(op.result(), {ops::stack(slot(op.operand(0)).list, op.attr("axis").as_int()), {}});
+    if (op.is("cf.array_concat"))
+      return set(op.result(), {ops::concat(slot(op.operand(0)).list, Scalar(op.attr("axis").as_int())), {}});
     if (op.is("cf.assert")) {
       Tensor t = tensor(op.operand(0));
       for (int64_t k = 0, n = t.numel(); k < n; ++k)
-        if (read_element(t, k) == 0.0) throw executor::AssertionFailed(ErrorKind::kRuntime, op.attr("message").as_string());
+        if (read_element(t, k) == 0.0)
+          throw executor::AssertionFailed(ErrorKind::kRuntime, op.attr("message").as_string());
       return;
     }
     if (op.is("cf.print")) return;  // said already, when the program ran
@@ -170,7 +180,8 @@ class Interpretation {
         for (Dim d : a.ints().values()) values.push_back(value(d));
         a = Arg(c.kept_ints.emplace_front(values));
       }
-      if (a.tag() == Arg::Tag::kScalar && a.scalar().kind() == Scalar::Kind::kDim) a = Arg(c.kept_scalars.emplace_front(value(a.scalar().dim())));
+      if (a.tag() == Arg::Tag::kScalar && a.scalar().kind() == Scalar::Kind::kDim)
+        a = Arg(c.kept_scalars.emplace_front(value(a.scalar().dim())));
     }
     if (info.has(kInplaceOnly)) copy_targets(c);
     if (info.has(kRandom) && keys_) {
@@ -222,8 +233,8 @@ class Interpretation {
 
 }  // namespace
 
-std::vector<Tensor> interpret(const pir::Program& program, std::span<const Tensor> inputs, std::span<const Tensor> parameters,
-                              Generator* keys) {
+std::vector<Tensor> interpret(const pir::Program& program, std::span<const Tensor> inputs,
+                              std::span<const Tensor> parameters, Generator* keys) {
   return Interpretation(program, inputs, parameters, keys).run();
 }
 

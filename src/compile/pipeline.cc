@@ -75,7 +75,8 @@ size_t keep_compilable(pir::Operation& root) {
 }  // namespace
 
 void optimise(pir::Program& program, const PipelineOptions& options) {
-  // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts would reduce.
+  // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts
+  // would reduce.
   if (distributed::is_distributed(program)) program = distributed::partition(program);
   bool fuse = options.cinn && flags::get_bool("use_cinn") && can_compile();
   pir::PassManager steps(pir::PassManager::Options::from_flags());

@@ -5,8 +5,8 @@
 namespace paddle::compile {
 
 struct PipelineOptions {
-  bool cinn = true;       // fuse and compile, where FLAGS_use_cinn says so too
-  bool inference = false; // parameters are constants: fold
+  bool cinn = true;        // fuse and compile, where FLAGS_use_cinn says so too
+  bool inference = false;  // parameters are constants: fold
 };
 
 // Runs every step of pipeline.cc on the program and prepares it for running.

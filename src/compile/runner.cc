@@ -41,10 +41,10 @@ class ProgramNode final : public autograd::Node {
   std::shared_ptr<Runner> runner;
   std::shared_ptr<TrainingProgram> training;  // null: the eager route
   std::vector<Saved> kept;
-  std::vector<size_t> edge_of_source;         // per source (inputs, then parameters): its edge, or none
-  Tensors inputs, parameters;                 // with their histories
+  std::vector<size_t> edge_of_source;  // per source (inputs, then parameters): its edge, or none
+  Tensors inputs, parameters;          // with their histories
   std::vector<Ref<RefCounted>> histories;
-  RandomKey key;                              // the generator before the call
+  RandomKey key;  // the generator before the call
   std::vector<uint8_t> needs;
   size_t num_user_outputs = 0;
   bool released = false;
@@ -60,13 +60,15 @@ class ProgramNode final : public autograd::Node {
 
   Tensors apply(Tensors&& out_grads, bool create_graph) override {
     check(!released, ErrorKind::kRuntime,
-          "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True to the "
+          "[{}] this part of the graph was run backward already and its saved tensors are freed; pass "
+          "retain_graph=True to the "
           "first backward to go through it again",
           runner->captured().name);
     if (create_graph || !training) return by_eager_route(out_grads, create_graph);
     for (const Saved& s : kept)
       check(!s.tensor.is_dense() || s.tensor->storage->version() == s.version, ErrorKind::kRuntime,
-            "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at version {}, expected {}",
+            "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at "
+            "version {}, expected {}",
             runner->captured().name, to_string(view(s.tensor.shape())), s.tensor->storage->version(), s.version);
     Tensors args;
     for (const Saved& s : kept) args.push_back(s.tensor);
@@ -248,7 +250,8 @@ Tensors Runner::run_plain(std::span<const Tensor> inputs) {
   }
   bool own = !captured_.grad_reads.empty();
   std::vector<Tensor> results = own ? program->run(inputs, here(parameters_now())) : program->run(inputs);
-  if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty()) write_back(results, inputs);
+  if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty())
+    write_back(results, inputs);
   Tensors outs;
   outs.reserve(captured_.num_outputs);
   for (size_t i = 0; i < captured_.num_outputs; ++i) {
@@ -268,7 +271,8 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     if (it == training_.end()) {
       try {
         DimGuardSink sink(&captured_.guards);
-        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs, captured_.output_stop_gradient, options_);
+        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs,
+                                                     captured_.output_stop_gradient, options_);
       } catch (const Error& e) {
         if (e.kind() != ErrorKind::kNotImplemented) throw;
       }
@@ -322,18 +326,20 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
   for (size_t i = 0; i < captured_.num_outputs; ++i) {
     Tensor t = handle_of(results[i]);
     node->output_metas.push_back({t.dtype(), t.shape()});
-    if (!captured_.output_stop_gradient[i] && is_inexact(t.dtype())) autograd::set_history(t, node, static_cast<uint32_t>(i));
+    if (!captured_.output_stop_gradient[i] && is_inexact(t.dtype()))
+      autograd::set_history(t, node, static_cast<uint32_t>(i));
     outs.push_back(std::move(t));
   }
   return outs;
 }
 
 Tensors Runner::run(std::span<const Tensor> inputs) {
-  check(inputs.size() == captured_.inputs.size(), ErrorKind::kValue, "[{}] the program expects {} inputs, got {}", captured_.name,
-        captured_.inputs.size(), inputs.size());
+  check(inputs.size() == captured_.inputs.size(), ErrorKind::kValue, "[{}] the program expects {} inputs, got {}",
+        captured_.name, captured_.inputs.size(), inputs.size());
   if (std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_dist(); })) {
     Tensors whole;  // programs take their inputs whole
-    for (const Tensor& t : inputs) whole.push_back(t.is_dist() ? ops::reshard(t, "", spmd::encode(spmd::dist_attr(t))) : t);
+    for (const Tensor& t : inputs)
+      whole.push_back(t.is_dist() ? ops::reshard(t, "", spmd::encode(spmd::dist_attr(t))) : t);
     return run(whole);
   }
   if (dispatch::tracing()) {

@@ -1,4 +1,5 @@
-// Runner: a captured program, compiled, called like a function. With gradients on, one call is one node of the eager graph.
+// Runner: a captured program, compiled, called like a function. With gradients on, one call is one node of the eager
+// graph.
 #pragma once
 #include <map>
 #include <mutex>
@@ -15,7 +16,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Runner(dispatch::CapturedProgram captured, PipelineOptions options);
   ~Runner();
 
-  // One tensor for each input of the program; the outputs. Writes to captured tensors and arguments have happened afterwards.
+  // One tensor for each input of the program; the outputs. Writes to captured tensors and arguments have happened
+  // afterwards.
   Tensors run(std::span<const Tensor> inputs);
   // Do the sizes fit: the constants in the inputs' shapes, and the guards that the capture recorded.
   bool accepts(std::span<const Shape> shapes) const;
@@ -40,7 +42,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   PipelineOptions options_;
   std::vector<std::string> parameter_names_;
   Tensors parameters_;
-  std::vector<int> grad_leaf_;   // per parameter: index into captured_.grad_reads, or -1
+  std::vector<int> grad_leaf_;             // per parameter: index into captured_.grad_reads, or -1
   std::vector<std::string> result_names_;  // shadow_outputs, then parameters written
   struct ParameterWrite {
     size_t result, parameter;
@@ -48,7 +50,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<ParameterWrite> parameter_writes_;
   mutable std::mutex mutex_;
   std::shared_ptr<executor::Executable> plain_;
-  std::map<std::vector<uint8_t>, std::shared_ptr<TrainingProgram>> training_;  // by which inputs and parameters need a gradient
+  std::map<std::vector<uint8_t>, std::shared_ptr<TrainingProgram>>
+      training_;  // by which inputs and parameters need a gradient
 };
 
 }  // namespace paddle::compile

@@ -101,8 +101,8 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
       for (Value v : pir::captured_values(op)) f(v);
   };
   for (Operation* op : backward_ops) operands_of(*op, want);
-  // Latest first: making one value again may ask for earlier ones. Lists and constants are always made again; a cheap operation is
-  // if all that it reads is there anyway.
+  // Latest first: making one value again may ask for earlier ones. Lists and constants are always made again; a cheap
+  // operation is if all that it reads is there anyway.
   std::vector<Operation*> again;
   bool recompute = options_.cinn && flags::get_bool("use_cinn");
   std::vector<Operation*> all = joint.block().ops();
@@ -120,7 +120,8 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
       for (Value v : op.operands()) {
         if (!v) continue;
         Operation* maker = v.is_result() ? v.defining_op() : nullptr;
-        bool have = wanted.count(v) || !maker || is_source(*maker) || is_constant(*maker) || maker->is("builtin.combine");
+        bool have =
+            wanted.count(v) || !maker || is_source(*maker) || is_constant(*maker) || maker->is("builtin.combine");
         there &= have;
       }
       if (!there || op.num_results() != 1 || bytes_of(op.result()) == 0) continue;
@@ -234,7 +235,8 @@ const executor::Executable& TrainingProgram::backward() {
   std::lock_guard lock(mutex_);
   if (!backward_) {
     dispatch::StackScope scope;
-    std::vector<DimGuard> asked;  // the forward part has run for these sizes: what holds for them is what the guards let pass
+    std::vector<DimGuard>
+        asked;  // the forward part has run for these sizes: what holds for them is what the guards let pass
     DimGuardSink sink(&asked);
     backward_ = prepare(std::move(backward_program_), options_);
   }

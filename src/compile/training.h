@@ -1,5 +1,5 @@
-// TrainingProgram: a program cut in two. The forward part returns, besides its results, what the backward part needs; the backward
-// part is compiled at the first backward.
+// TrainingProgram: a program cut in two. The forward part returns, besides its results, what the backward part needs;
+// the backward part is compiled at the first backward.
 #pragma once
 #include <mutex>
 
@@ -11,11 +11,11 @@ namespace paddle::compile {
 
 class TrainingProgram {
  public:
-  // needs: per pd_op.data, then per builtin.parameter, whether a gradient is wanted. `outputs`: how many shadow_outputs are results
-  // that a gradient may come to; `stop` says which of them take none.
-  // NotImplementedError where the program holds an operation whose gradient can't be put into a program.
-  TrainingProgram(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs, const std::vector<bool>& stop,
-                  const PipelineOptions& options);
+  // needs: per pd_op.data, then per builtin.parameter, whether a gradient is wanted. `outputs`: how many shadow_outputs
+  // are results that a gradient may come to; `stop` says which of them take none. NotImplementedError where the program
+  // holds an operation whose gradient can't be put into a program.
+  TrainingProgram(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
+                  const std::vector<bool>& stop, const PipelineOptions& options);
 
   const executor::Executable& forward() const { return *forward_; }
   size_t num_kept() const { return kept_.size(); }  // the forward's last shadow_outputs, "keep_<k>"
@@ -24,7 +24,8 @@ class TrainingProgram {
   // Which output's gradient each of the backward's last inputs is; and which of `needs` each of its results belongs to.
   const std::vector<size_t>& grad_inputs() const { return grad_inputs_; }
   const std::vector<size_t>& grad_results() const { return grad_results_; }
-  // How each of those results lies where its parameter is distributed: this rank's part of it is what comes out. Else null.
+  // How each of those results lies where its parameter is distributed: this rank's part of it is what comes out. Else
+  // null.
   const std::vector<std::shared_ptr<const spmd::DistAttr>>& grad_attrs() const { return grad_attrs_; }
 
  private:

@@ -37,9 +37,10 @@ void check_value_readable(const Tensor& t, const char* what) {
   if (!tracing() && !t.is_traced()) [[likely]]
     return;
   pir::Location at = current_location();
-  throw GraphBreak(ErrorKind::kRuntime,
-                   fmt::format("[{}] a tensor's value is needed here, but it is not known while a program is captured{}", what,
-                               at ? " (at " + at.str() + ")" : std::string()));
+  throw GraphBreak(
+      ErrorKind::kRuntime,
+      fmt::format("[{}] a tensor's value is needed here, but it is not known while a program is captured{}", what,
+                  at ? " (at " + at.str() + ")" : std::string()));
 }
 
 StackScope::StackScope(Interpreter* only) : trace_(active_trace) {
@@ -151,13 +152,15 @@ Tensor Trace::tensor_of(pir::Value v, bool stop_gradient, Place place) {
 Trace::Capture& Trace::capture(const Tensor& t) {
   auto it = captures_.find(t.impl());
   if (it != captures_.end()) return it->second;
-  check(t.is_dense() || t.is_dist(), ErrorKind::kNotImplemented, "[to_static] a tensor of this kind can't be captured from outside");
+  check(t.is_dense() || t.is_dist(), ErrorKind::kNotImplemented,
+        "[to_static] a tensor of this kind can't be captured from outside");
   Capture c;
   c.handle = t;
   c.name = unique_name(t->name ? *t->name : "captured_" + std::to_string(captures_.size()));
   const pir::OpDef& def = pir::op_def("builtin.parameter");
   pir::Type type = pir::Type::tensor(t.dtype(), t.shape());
-  pir::Operation* op = pir::Operation::create(def, {}, {{"parameter_name", pir::Attribute::string(c.name)}}, {&type, 1}, 0, {});
+  pir::Operation* op =
+      pir::Operation::create(def, {}, {{"parameter_name", pir::Attribute::string(c.name)}}, {&type, 1}, 0, {});
   pir::Block& top = *blocks_.front();
   if (last_capture_)
     top.insert(last_capture_->next(), op);
@@ -218,8 +221,8 @@ void Trace::write(const Tensor& handle, const Tensor& value) {
     rebind(handle, value);
 }
 
-// The base becomes: where the view looks, `value`; elsewhere what it was. The view operator is linear and picks each element at most
-// once, so its transpose (the gradient) puts elements back where they came from.
+// The base becomes: where the view looks, `value`; elsewhere what it was. The view operator is linear and picks each
+// element at most once, so its transpose (the gradient) puts elements back where they came from.
 void Trace::write_through(const Tensor& view, const Tensor& value) {
   refreshed(view);
   Ref<TracedPayload> p = payload_of(view);

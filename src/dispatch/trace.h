@@ -1,10 +1,10 @@
-// Trace: what a call means while a program is captured: the operator is appended to the program, and its outputs are tensors
-// that stand for the operation's results.
+// Trace: what a call means while a program is captured: the operator is appended to the program, and its outputs are
+// tensors that stand for the operation's results.
 //
-// PIR is pure SSA. A handle (TensorImpl) means a value; an in-place operator appends the operator and the handle means the result
-// from then on. A view remembers how it follows from its base, so a write through it also writes the base, and a view of a
-// base that was written since is computed anew when it is next read. Tensors from outside become the program's parameters; those
-// that were written are among its results (Trace::finish).
+// PIR is pure SSA. A handle (TensorImpl) means a value; an in-place operator appends the operator and the handle means
+// the result from then on. A view remembers how it follows from its base, so a write through it also writes the base,
+// and a view of a base that was written since is computed anew when it is next read. Tensors from outside become the
+// program's parameters; those that were written are among its results (Trace::finish).
 #pragma once
 #include <memory>
 #include <string>
@@ -44,19 +44,19 @@ struct CapturedProgram {
   std::string name;
   pir::Program program;  // pd_op.data inputs, builtin.parameter captures, shadow_output results, set_parameter writes
   std::vector<ProgramInput> inputs;
-  size_t num_outputs = 0;               // shadow_output "output_<i>"
+  size_t num_outputs = 0;  // shadow_output "output_<i>"
   std::vector<std::string> output_names;
-  struct InputWrite {                   // an argument that was written in place: shadow_output "write_<input>"
+  struct InputWrite {  // an argument that was written in place: shadow_output "write_<input>"
     size_t input;
     std::string output;
   };
   std::vector<InputWrite> input_writes;
-  struct GradWrite {                    // backward() inside the trace: what a leaf's .grad is afterwards
+  struct GradWrite {  // backward() inside the trace: what a leaf's .grad is afterwards
     Tensor leaf;
-    std::string output;                 // empty: no gradient
+    std::string output;  // empty: no gradient
   };
   std::vector<GradWrite> grad_writes;
-  struct GradRead {                     // a captured .grad, read anew at every run
+  struct GradRead {  // a captured .grad, read anew at every run
     std::string parameter;
     Tensor leaf;
   };
@@ -140,8 +140,8 @@ class Trace final : public Interpreter {
   pir::Builder builder_;
   pir::Operation* last_capture_ = nullptr;  // captures are listed at the program's start, in order
   std::vector<pir::Block*> blocks_;
-  std::vector<WriteLog> writes_;            // per block
-  std::vector<Tensor> inputs_;              // handles as given out
+  std::vector<WriteLog> writes_;  // per block
+  std::vector<Tensor> inputs_;    // handles as given out
   std::vector<Ref<TracedPayload>> input_payloads_;
   std::vector<ProgramInput> input_infos_;
   std::unordered_map<TensorImpl*, Capture> captures_;
@@ -173,14 +173,16 @@ extern pir::Location (*current_location)();
 // Where a leaf's .grad is kept: installed by autograd.
 extern Tensor& (*leaf_grad)(const Tensor& leaf);
 
-// The gradient of an operation's inputs from those of its results, by the record's vjp; calls go to the interpreters of this
-// thread. tensor_of gives operands and results as tensors. Per operand of the operation; undefined: none.
+// The gradient of an operation's inputs from those of its results, by the record's vjp; calls go to the interpreters of
+// this thread. tensor_of gives operands and results as tensors. Per operand of the operation; undefined: none.
 using TensorOfValue = std::function<Tensor(pir::Value)>;
-std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& tensor_of, std::span<const OutSlot> out_grads,
-                              const std::function<bool(size_t operand)>& needs);
+std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& tensor_of,
+                              std::span<const OutSlot> out_grads, const std::function<bool(size_t operand)>& needs);
 
-// The transpose of a view operator: `value`, of the view's shape, put back to where it came from in the base; zeros elsewhere.
-Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base, const Tensor& value);
+// The transpose of a view operator: `value`, of the view's shape, put back to where it came from in the base; zeros
+// elsewhere.
+Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base,
+                         const Tensor& value);
 
 // Suspends every interpreter of this thread: calls mean what they mean by default, or for `only` alone.
 class StackScope {
@@ -197,7 +199,8 @@ class StackScope {
 // A block under construction: the body of a branch or loop. Enter and exit may be repeated.
 class TraceRegion {
  public:
-  // One argument for each of `inits`, a tensor's or an array's value; shapes[i], where given, replaces the argument's shape.
+  // One argument for each of `inits`, a tensor's or an array's value; shapes[i], where given, replaces the argument's
+  // shape.
   TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes);
   const Tensors& args() const { return args_; }
   void enter();
@@ -216,7 +219,8 @@ class TraceRegion {
   std::vector<Write> writes_;
 };
 
-Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no, const Tensors& outs_no);
+Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no,
+                 const Tensors& outs_no);
 Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, TraceRegion& body, const Tensor& next_cond,
                     const Tensors& next_values);
 

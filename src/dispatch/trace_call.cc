@@ -41,7 +41,8 @@ class EmitCall {
     const pir::OpDef& def = pir::op_def(op);
     std::vector<pir::Value> operands;
     for (const pir::OperandDef& o : def.operands)
-      operands.push_back(o.arg < 0 ? pir::Value() : operand(op.args[static_cast<size_t>(o.arg)], args_[static_cast<size_t>(o.arg)]));
+      operands.push_back(o.arg < 0 ? pir::Value()
+                                   : operand(op.args[static_cast<size_t>(o.arg)], args_[static_cast<size_t>(o.arg)]));
     pir::AttrMap attrs;
     for (const pir::AttrDef& a : def.attrs) {
       if (a.arg < 0) continue;
@@ -56,7 +57,8 @@ class EmitCall {
   // Captured tensors get a traced stand-in: rules then see them as values that only running tells.
   Arg stand_in(const Arg& a) {
     switch (a.tag()) {
-      case Arg::Tag::kTensor: return Arg(c_.kept_tensors.emplace_front(trace_.traced(a.tensor())));
+      case Arg::Tag::kTensor:
+        return Arg(c_.kept_tensors.emplace_front(trace_.traced(a.tensor())));
       case Arg::Tag::kTensors: {
         Tensors list;
         for (const Tensor& t : a.tensors()) list.push_back(t.defined() ? trace_.traced(t) : t);
@@ -73,7 +75,8 @@ class EmitCall {
         items.resize(a.ints().size());
         return Arg(c_.kept_ints.emplace_front(Ints(view(a.ints().values()), std::move(items))));
       }
-      default: return a;
+      default:
+        return a;
     }
   }
 
@@ -112,7 +115,8 @@ class EmitCall {
       if (i < v.tensors().size() && v.tensors()[i].defined())
         items.push_back(trace_.value_of(v.tensors()[i]));
       else
-        items.push_back(full(v[i].is_const() ? pir::Attribute::i64(v[i].value()) : pir::Attribute::dim(v[i]), DType::kInt64, Shape{Dim(1)}));
+        items.push_back(full(v[i].is_const() ? pir::Attribute::i64(v[i].value()) : pir::Attribute::dim(v[i]),
+                             DType::kInt64, Shape{Dim(1)}));
     }
     return combine(items);
   }
@@ -127,14 +131,17 @@ class EmitCall {
   pir::Value operand(const ArgInfo& info, const Arg& arg) {
     if (arg.none()) return {};
     switch (arg.tag()) {
-      case Arg::Tag::kScalar: return scalar_operand(info, arg);
-      case Arg::Tag::kInts: return ints_operand(arg);
+      case Arg::Tag::kScalar:
+        return scalar_operand(info, arg);
+      case Arg::Tag::kInts:
+        return ints_operand(arg);
       case Arg::Tag::kTensors: {
         std::vector<pir::Value> items;
         for (const Tensor& t : arg.tensors()) items.push_back(t.defined() ? trace_.value_of(t) : pir::Value());
         return combine(items);
       }
-      default: return trace_.value_of(arg.tensor());
+      default:
+        return trace_.value_of(arg.tensor());
     }
   }
 
@@ -208,7 +215,8 @@ class EmitCall {
       if (def.operands[i].arg != arg) continue;
       // The handle as the caller has it, not its stand-in.
       Ref<TracedPayload> base = trace_.payload_of(source.tensor());
-      if (made->operand(i) != base->value) return;  // a detached view: writes don't go to the base (nor do they in eager's graph)
+      if (made->operand(i) != base->value)
+        return;  // a detached view: writes don't go to the base (nor do they in eager's graph)
       auto* p = static_cast<TracedPayload*>(c_.out(out)->payload.get());
       p->base = source.tensor();
       p->base_payload = base;
@@ -226,10 +234,11 @@ class EmitCall {
           "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it", c_.op.name,
           name_of(target.dtype()), name_of(m.dtype));
     bool leaf = !target.stop_gradient() && !target.is_traced();
-    check(!(leaf && c_.inplace && state().grad_enabled), ErrorKind::kValue,
-          "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or the "
-          "out-of-place operator",
-          c_.op.name);
+    check(
+        !(leaf && c_.inplace && state().grad_enabled), ErrorKind::kValue,
+        "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or the "
+        "out-of-place operator",
+        c_.op.name);
   }
 
   void write_targets() {
@@ -263,7 +272,8 @@ class EmitCall {
 
 void Trace::call(OpCall& c, size_t) {
   bool wants = false;
-  if (state().grad_enabled && !c.op.has(kNondifferentiable)) c.for_each_tensor([&](const Tensor& t) { wants |= !t.stop_gradient(); });
+  if (state().grad_enabled && !c.op.has(kNondifferentiable))
+    c.for_each_tensor([&](const Tensor& t) { wants |= !t.stop_gradient(); });
   if (wants && !c.op.vjp && c.op.decompose) {
     // Its gradient is that of its composition.
     if (!c.inplace) return c.op.decompose(c);
@@ -278,7 +288,7 @@ void Trace::call(OpCall& c, size_t) {
     }
     return;
   }
-  check(!wants || c.op.vjp || c.op.has(kInplaceOnly) , ErrorKind::kRuntime, "[{}] has no gradient", c.op.name);
+  check(!wants || c.op.vjp || c.op.has(kInplaceOnly), ErrorKind::kRuntime, "[{}] has no gradient", c.op.name);
   EmitCall(*this, c).run();
 }
 

@@ -12,7 +12,8 @@ using pir::Value;
 
 // The operations that captured Python needs and that no record describes.
 [[maybe_unused]] const bool registered = [] {
-  auto add = [](const char* name, std::vector<pir::OperandDef> operands, std::vector<pir::ResultDef> results, uint64_t traits = 0) {
+  auto add = [](const char* name, std::vector<pir::OperandDef> operands, std::vector<pir::ResultDef> results,
+                uint64_t traits = 0) {
     pir::OpDef d;
     d.name = name;
     d.dialect = "cf";
@@ -43,8 +44,8 @@ Type with_fresh_sizes(Type t, const Shape& shape) {
 
 // Sizes that two paths agree on stay; others only running tells.
 Type joined(Type a, Type b) {
-  check(a.dtype() == b.dtype(), ErrorKind::kType, "the branches give tensors of different dtypes: {} and {}", name_of(a.dtype()),
-        name_of(b.dtype()));
+  check(a.dtype() == b.dtype(), ErrorKind::kType, "the branches give tensors of different dtypes: {} and {}",
+        name_of(a.dtype()), name_of(b.dtype()));
   if (a == b) return a;
   if (a.kind() == pir::TypeKind::kTensorArray) return a;
   check(a.rank() == b.rank(), ErrorKind::kValue, "the branches give tensors of different ranks: shapes {} and {}",
@@ -71,7 +72,8 @@ std::vector<Value> yielded(Trace& trace, TraceRegion& region, const Tensors& out
 
 }  // namespace
 
-TraceRegion::TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes) : trace_(trace) {
+TraceRegion::TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes)
+    : trace_(trace) {
   pir::Block& block = region_.add_block();
   trace_.blocks_.push_back(&block);  // the arguments' home
   for (size_t i = 0; i < inits.size(); ++i) {
@@ -116,7 +118,8 @@ void TraceRegion::exit() {
   trace_.builder_.to_end(trace_.blocks_.back());
 }
 
-Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no, const Tensors& outs_no) {
+Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no,
+                 const Tensors& outs_no) {
   std::vector<bool> stop_yes, stop_no;
   std::vector<Value> a = yielded(trace, yes, outs_yes, &stop_yes), b = yielded(trace, no, outs_no, &stop_no);
   std::vector<Type> types;
@@ -176,7 +179,8 @@ bool is_array(const Tensor& t) {
 
 namespace {
 
-Tensor make(Trace& trace, const char* name, std::initializer_list<Tensor> operands, Type type, bool stop, pir::AttrMap attrs = {}) {
+Tensor make(Trace& trace, const char* name, std::initializer_list<Tensor> operands, Type type, bool stop,
+            pir::AttrMap attrs = {}) {
   std::vector<Value> values;
   for (const Tensor& t : operands) values.push_back(trace.value_of(t));
   pir::Operation* op = trace.emit(pir::op_def(name), values, std::move(attrs), {&type, 1});
@@ -184,7 +188,9 @@ Tensor make(Trace& trace, const char* name, std::initializer_list<Tensor> operan
   return trace.tensor_of(op->result(), stop);
 }
 
-Type array_type(DType dtype, const Shape& shape) { return Type::tensor_like(pir::TypeKind::kTensorArray, dtype, shape); }
+Type array_type(DType dtype, const Shape& shape) {
+  return Type::tensor_like(pir::TypeKind::kTensorArray, dtype, shape);
+}
 
 }  // namespace
 
@@ -211,11 +217,13 @@ Tensor array_write(Trace& trace, const Tensor& array, const Tensor& index, const
     for (size_t i = 0; i < shape.size(); ++i)
       if (!(shape[i] == item.shape()[i])) shape[i] = new_symbol();
   }
-  return make(trace, "cf.array_write", {array, index, item}, array_type(array.dtype(), shape), array.stop_gradient() && item.stop_gradient());
+  return make(trace, "cf.array_write", {array, index, item}, array_type(array.dtype(), shape),
+              array.stop_gradient() && item.stop_gradient());
 }
 
 Tensor array_read(Trace& trace, const Tensor& array, const Tensor& index) {
-  return make(trace, "cf.array_read", {array, index}, Type::tensor(array.dtype(), array.shape()), array.stop_gradient());
+  return make(trace, "cf.array_read", {array, index}, Type::tensor(array.dtype(), array.shape()),
+              array.stop_gradient());
 }
 
 Tensor array_length(Trace& trace, const Tensor& array) {
@@ -229,15 +237,15 @@ Tensor array_pop(Trace& trace, const Tensor& array, const Tensor& index) {
 Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack) {
   Shape shape = array.shape();
   int64_t rank = static_cast<int64_t>(shape.size()) + (stack ? 1 : 0);
-  check(axis >= -rank && axis < rank, ErrorKind::kValue, "[{}] expected axis in [{}, {}), got {}", stack ? "stack" : "concat", -rank,
-        rank, axis);
+  check(axis >= -rank && axis < rank, ErrorKind::kValue, "[{}] expected axis in [{}, {}), got {}",
+        stack ? "stack" : "concat", -rank, rank, axis);
   if (axis < 0) axis += rank;
   if (stack)
     shape.insert(static_cast<size_t>(axis), new_symbol());
   else
     shape[static_cast<size_t>(axis)] = new_symbol();
-  return make(trace, stack ? "cf.array_stack" : "cf.array_concat", {array}, Type::tensor(array.dtype(), shape), array.stop_gradient(),
-              {{"axis", Attribute::i64(axis)}});
+  return make(trace, stack ? "cf.array_stack" : "cf.array_concat", {array}, Type::tensor(array.dtype(), shape),
+              array.stop_gradient(), {{"axis", Attribute::i64(axis)}});
 }
 
 void trace_assert(Trace& trace, const Tensor& cond, const std::string& message, const Tensors& data) {

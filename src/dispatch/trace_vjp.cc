@@ -34,8 +34,8 @@ Arg arg_of(const OutSlot& s, bool list) {
 
 }  // namespace
 
-std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& tensor_of, std::span<const OutSlot> out_grads,
-                              const std::function<bool(size_t)>& needs) {
+std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& tensor_of,
+                              std::span<const OutSlot> out_grads, const std::function<bool(size_t)>& needs) {
   const OpInfo& info = *op.info();
   const pir::OpDef& def = op.def();
   pir::BoundArgs bound(op, [&](pir::Value v) { return slot_of(v, tensor_of); });
@@ -48,9 +48,15 @@ std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& ten
     out_args.push_back(arg_of(outs.back(), list));
     grad_args.push_back(arg_of(out_grads[i], list));
   }
-  VjpCall v{info, bound.args(), out_args, grad_args, std::vector<uint8_t>(info.args.size()), std::vector<OutSlot>(info.args.size())};
+  VjpCall v{info,
+            bound.args(),
+            out_args,
+            grad_args,
+            std::vector<uint8_t>(info.args.size()),
+            std::vector<OutSlot>(info.args.size())};
   for (size_t i = 0; i < def.operands.size(); ++i)
-    if (def.operands[i].arg >= 0 && is_tensor_kind(info.args[static_cast<size_t>(def.operands[i].arg)].kind) && op.operand(i))
+    if (def.operands[i].arg >= 0 && is_tensor_kind(info.args[static_cast<size_t>(def.operands[i].arg)].kind) &&
+        op.operand(i))
       v.needs[static_cast<size_t>(def.operands[i].arg)] = needs(i);
   info.vjp(v);
   std::vector<OutSlot> result(op.num_operands());
@@ -59,7 +65,8 @@ std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& ten
   return result;
 }
 
-Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base, const Tensor& value) {
+Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base,
+                         const Tensor& value) {
   GradMode mode(state().grad_enabled);
   std::vector<OutSlot> grads(view.num_results());
   // The view's own dtype is kept: a mask of another type goes through the same index map.

@@ -1,5 +1,6 @@
-// Executable: a program as a list of instructions, immutable, with everything resolved that can be before the sizes are known:
-// kernels, attributes, where values live and when they die. Each run has a frame of its own, so runs may overlap.
+// Executable: a program as a list of instructions, immutable, with everything resolved that can be before the sizes are
+// known: kernels, attributes, where values live and when they die. Each run has a frame of its own, so runs may
+// overlap.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -30,18 +31,19 @@ class Executable {
   ~Executable();
   Executable(const Executable&) = delete;
 
-  // inputs: for each pd_op.data, in order. parameters: for each builtin.parameter, in order; null: those that the program
-  // holds. Results: for each shadow_output and set_parameter, in order. A parameter that a set_parameter writes may be
-  // overwritten in place while the program runs; its result is then the parameter itself.
-  // keys: where given, random operators draw from there instead of from the generator (to run the same again).
-  std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> parameters = {}, Generator* keys = nullptr) const;
+  // inputs: for each pd_op.data, in order. parameters: for each builtin.parameter, in order; null: those that the
+  // program holds. Results: for each shadow_output and set_parameter, in order. A parameter that a set_parameter writes
+  // may be overwritten in place while the program runs; its result is then the parameter itself. keys: where given,
+  // random operators draw from there instead of from the generator (to run the same again).
+  std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> parameters = {},
+                          Generator* keys = nullptr) const;
 
   const pir::Program& program() const { return program_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& parameter_names() const { return parameter_names_; }
   struct Result {
-    std::string name;   // output_name or parameter_name
-    int parameter = -1; // set_parameter: which parameter
+    std::string name;    // output_name or parameter_name
+    int parameter = -1;  // set_parameter: which parameter
   };
   const std::vector<Result>& results() const { return results_; }
   size_t num_instructions() const;

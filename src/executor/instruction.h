@@ -11,15 +11,28 @@
 namespace paddle::executor {
 
 enum class Kind : uint8_t {
-  kKernel,   // an operator's kernel or composition
-  kGroup,    // a compiled group
-  kCombine, kSplit, kListItem,
-  kAlias,    // the result is the operand
+  kKernel,  // an operator's kernel or composition
+  kGroup,   // a compiled group
+  kCombine,
+  kSplit,
+  kListItem,
+  kAlias,  // the result is the operand
   kConstant,
-  kIf, kWhile,
-  kArrayCreate, kArrayWrite, kArrayRead, kArrayLength, kArrayPop, kArrayStack, kArrayConcat,
-  kStackCreate, kPush, kPop, kHasElements,
-  kAssert, kPrint,
+  kIf,
+  kWhile,
+  kArrayCreate,
+  kArrayWrite,
+  kArrayRead,
+  kArrayLength,
+  kArrayPop,
+  kArrayStack,
+  kArrayConcat,
+  kStackCreate,
+  kPush,
+  kPop,
+  kHasElements,
+  kAssert,
+  kPrint,
 };
 
 // How an argument of a kernel is made from the frame.
@@ -44,22 +57,22 @@ struct Instruction {
   bool random = false;
   std::shared_ptr<ShardGeometry> shard;  // random operators of partitioned programs: which part of the whole they draw
   bool view = false;
-  int8_t reuse = -1;                    // operand (by patch) whose memory the first output may take over: elementwise, last use
+  int8_t reuse = -1;  // operand (by patch) whose memory the first output may take over: elementwise, last use
   const OpInfo* op = nullptr;
-  RunFn kernel = nullptr;               // null: the composition
-  std::vector<Arg> args;                // templates; patched per run
+  RunFn kernel = nullptr;  // null: the composition
+  std::vector<Arg> args;   // templates; patched per run
   std::vector<Patch> patches;
   std::shared_ptr<pir::BoundArgs> bound;  // owns what templates borrow
-  std::vector<uint32_t> operands;       // slots; of lists where lists are meant
-  std::vector<uint32_t> results;        // kNone: unused
-  std::vector<uint8_t> result_lists;    // per result: a list
-  std::vector<TensorMeta> metas;        // kKernel: per result, where static
+  std::vector<uint32_t> operands;         // slots; of lists where lists are meant
+  std::vector<uint32_t> results;          // kNone: unused
+  std::vector<uint8_t> result_lists;      // per result: a list
+  std::vector<TensorMeta> metas;          // kKernel: per result, where static
   std::vector<std::vector<TensorMeta>> list_metas;
   struct Target {
     uint8_t out, arg;
-    bool in_place;                      // else: a copy of the argument is written
+    bool in_place;  // else: a copy of the argument is written
   };
-  std::vector<Target> targets;          // operators that overwrite arguments
+  std::vector<Target> targets;              // operators that overwrite arguments
   std::vector<uint32_t> frees, list_frees;  // slots that die here
   std::vector<SymbolBinding> binds;
   std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile: body
@@ -67,16 +80,16 @@ struct Instruction {
   std::vector<std::vector<Dim>> group_shapes;
   std::vector<DType> group_dtypes;
   Tensor constant;
-  std::string text;                     // kAssert: message
-  std::vector<std::string> texts;       // kPrint
-  int64_t number = 0;                   // axis, index
-  std::string where;                    // location, for errors
+  std::string text;                // kAssert: message
+  std::vector<std::string> texts;  // kPrint
+  int64_t number = 0;              // axis, index
+  std::string where;               // location, for errors
   pir::Operation* source = nullptr;
 };
 
 struct Code {
   std::vector<Instruction> list;
-  std::vector<uint32_t> args, arg_is_list;    // of the block
+  std::vector<uint32_t> args, arg_is_list;  // of the block
   std::vector<uint32_t> yields, yield_is_list;
   std::vector<SymbolBinding> arg_binds;
 };

@@ -52,7 +52,8 @@ class Lowering {
       if (!t || t.is_vector() || !t.has_shape()) return;
       std::vector<Dim> symbols;
       for (Dim d : t.shape()) symbols_of(d, symbols);
-      for (Dim s : symbols) e_.symbol_index_.try_emplace(node_of(s).value, static_cast<uint32_t>(e_.symbol_index_.size()));
+      for (Dim s : symbols)
+        e_.symbol_index_.try_emplace(node_of(s).value, static_cast<uint32_t>(e_.symbol_index_.size()));
     };
     e_.program_.walk([&](Operation& op) {
       for (Value v : op.results_vector()) {
@@ -160,7 +161,8 @@ class Lowering {
       Value v = op.result();
       uint32_t slot = slot_of(v);
       for (size_t axis = 0; axis < v.shape().size(); ++axis)
-        if (Dim d = v.shape()[axis]; d.is_symbolic() && node_of(d).op == DimOp::kSymbol && bound_.insert(node_of(d).value).second)
+        if (Dim d = v.shape()[axis];
+            d.is_symbolic() && node_of(d).op == DimOp::kSymbol && bound_.insert(node_of(d).value).second)
           e_.input_symbols_.push_back({static_cast<uint32_t>(e_.input_slots_.size()), static_cast<uint32_t>(axis),
                                        e_.symbol_index_.at(node_of(d).value)});
       e_.input_names_.push_back(op.attr("name").as_string());
@@ -218,26 +220,46 @@ class Lowering {
       i.result_lists.push_back(v.type() && is_list(v.type()));
       bind_shape(v, i.binds);
     }
-    if (op.is("builtin.combine")) i.kind = Kind::kCombine;
-    else if (op.is("builtin.split")) i.kind = Kind::kSplit;
-    else if (op.is("builtin.slice")) i.kind = Kind::kListItem, i.number = op.attr("index").as_int();
-    else if (op.is("builtin.constant")) i.kind = Kind::kConstant, i.constant = pir::constant_tensor(op, e_.program_);
-    else if (op.is("pd_op.shadow_feed") || op.is("pd_op.assign")) i.kind = Kind::kAlias;
-    else if (op.is("pd_op.if")) branch(op, i);
-    else if (op.is("pd_op.while")) loop(op, i);
-    else if (op.is("cinn_op.group")) group(op, i);
-    else if (op.is("cf.array_create")) i.kind = Kind::kArrayCreate;
-    else if (op.is("cf.array_write")) i.kind = Kind::kArrayWrite;
-    else if (op.is("cf.array_read")) i.kind = Kind::kArrayRead;
-    else if (op.is("cf.array_length")) i.kind = Kind::kArrayLength;
-    else if (op.is("cf.array_pop")) i.kind = Kind::kArrayPop;
-    else if (op.is("cf.array_stack")) i.kind = Kind::kArrayStack, i.number = op.attr("axis").as_int();
-    else if (op.is("cf.array_concat")) i.kind = Kind::kArrayConcat, i.number = op.attr("axis").as_int();
-    else if (op.is("cf.stack_create")) i.kind = Kind::kStackCreate, stack(op, i);
-    else if (op.is("cf.tuple_push")) i.kind = Kind::kPush;
-    else if (op.is("cf.tuple_pop")) i.kind = Kind::kPop;
-    else if (op.is("pd_op.has_elements")) i.kind = Kind::kHasElements;
-    else if (op.is("cf.assert")) i.kind = Kind::kAssert, i.text = op.attr("message").as_string();
+    if (op.is("builtin.combine"))
+      i.kind = Kind::kCombine;
+    else if (op.is("builtin.split"))
+      i.kind = Kind::kSplit;
+    else if (op.is("builtin.slice"))
+      i.kind = Kind::kListItem, i.number = op.attr("index").as_int();
+    else if (op.is("builtin.constant"))
+      i.kind = Kind::kConstant, i.constant = pir::constant_tensor(op, e_.program_);
+    else if (op.is("pd_op.shadow_feed") || op.is("pd_op.assign"))
+      i.kind = Kind::kAlias;
+    else if (op.is("pd_op.if"))
+      branch(op, i);
+    else if (op.is("pd_op.while"))
+      loop(op, i);
+    else if (op.is("cinn_op.group"))
+      group(op, i);
+    else if (op.is("cf.array_create"))
+      i.kind = Kind::kArrayCreate;
+    else if (op.is("cf.array_write"))
+      i.kind = Kind::kArrayWrite;
+    else if (op.is("cf.array_read"))
+      i.kind = Kind::kArrayRead;
+    else if (op.is("cf.array_length"))
+      i.kind = Kind::kArrayLength;
+    else if (op.is("cf.array_pop"))
+      i.kind = Kind::kArrayPop;
+    else if (op.is("cf.array_stack"))
+      i.kind = Kind::kArrayStack, i.number = op.attr("axis").as_int();
+    else if (op.is("cf.array_concat"))
+      i.kind = Kind::kArrayConcat, i.number = op.attr("axis").as_int();
+    else if (op.is("cf.stack_create"))
+      i.kind = Kind::kStackCreate, stack(op, i);
+    else if (op.is("cf.tuple_push"))
+      i.kind = Kind::kPush;
+    else if (op.is("cf.tuple_pop"))
+      i.kind = Kind::kPop;
+    else if (op.is("pd_op.has_elements"))
+      i.kind = Kind::kHasElements;
+    else if (op.is("cf.assert"))
+      i.kind = Kind::kAssert, i.text = op.attr("message").as_string();
     else if (op.is("cf.print")) {
       i.kind = Kind::kPrint;
       for (const pir::Attribute& a : op.attr("texts").items()) i.texts.push_back(a.as_string());
@@ -251,9 +273,11 @@ class Lowering {
 
   std::vector<uint8_t> list_operands_;
   void list_flags(Operation& op, Instruction& i) {
-    // For combine and its like an operand that is a list itself would be an array of arrays: not supported by the IR either.
+    // For combine and its like an operand that is a list itself would be an array of arrays: not supported by the IR
+    // either.
     for (size_t k = 0; k < op.num_operands(); ++k)
-      if (op.operand(k) && is_list(op.operand(k).type())) i.patches.push_back({Patch::kTensors, static_cast<uint8_t>(k), slot_of(op.operand(k)), false});
+      if (op.operand(k) && is_list(op.operand(k).type()))
+        i.patches.push_back({Patch::kTensors, static_cast<uint8_t>(k), slot_of(op.operand(k)), false});
   }
 
   void stack(Operation& op, Instruction& i) {
@@ -318,14 +342,16 @@ class Lowering {
     i.bound = std::make_shared<pir::BoundArgs>(op, [](Value v) {
       OutSlot s;
       if (v.type().is_vector())
-        for (pir::Type t : v.type().elements()) s.list.push_back(t ? Tensor::meta(view(t.shape()), t.dtype(), Place::cpu()) : Tensor());
+        for (pir::Type t : v.type().elements())
+          s.list.push_back(t ? Tensor::meta(view(t.shape()), t.dtype(), Place::cpu()) : Tensor());
       else
         s.tensor = Tensor::meta(view(v.shape()), v.dtype(), Place::cpu());
       return s;
     });
     i.args.assign(i.bound->args().begin(), i.bound->args().end());
     for (size_t k = 0; k < def.operands.size() && k < op.num_operands(); ++k)
-      if (def.operands[k].arg >= 0 && op.operand(k)) patch_operand(op.operand(k), static_cast<uint8_t>(def.operands[k].arg), info, i);
+      if (def.operands[k].arg >= 0 && op.operand(k))
+        patch_operand(op.operand(k), static_cast<uint8_t>(def.operands[k].arg), info, i);
     for (size_t a = 0; a < i.args.size(); ++a) patch_symbolic(static_cast<uint8_t>(a), i);
     static_metas(op, info, i);
     targets(op, info, i, last);
@@ -340,7 +366,8 @@ class Lowering {
         if (a.scalar().kind() == Scalar::Kind::kTensor) i.patches.push_back({Patch::kScalar, arg, slot_of(v), false});
         break;
       case ArgKind::kInts:
-        if (!a.ints().resolved()) i.patches.push_back({list ? Patch::kListInts : Patch::kWholeInts, arg, slot_of(v), false});
+        if (!a.ints().resolved())
+          i.patches.push_back({list ? Patch::kListInts : Patch::kWholeInts, arg, slot_of(v), false});
         break;
       case ArgKind::kTensors:
       case ArgKind::kOptTensors:
@@ -380,8 +407,8 @@ class Lowering {
     }
   }
 
-  // An operator that overwrites arguments (statistics, optimiser states): in place where nobody reads the old value afterwards and the
-  // memory is ours or the parameter becomes just this result; else a copy is overwritten.
+  // An operator that overwrites arguments (statistics, optimiser states): in place where nobody reads the old value
+  // afterwards and the memory is ours or the parameter becomes just this result; else a copy is overwritten.
   void targets(Operation& op, const OpInfo& info, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
     if (!info.has(kInplaceOnly)) return;
     for (size_t o = 0; o < info.outs.size(); ++o) {
@@ -395,7 +422,8 @@ class Lowering {
         Operation* combine = v.is_result() ? v.defining_op() : nullptr;
         in_place = in_place && combine && combine->is("builtin.combine");
         if (in_place)
-          for (size_t k = 0; k < combine->num_operands(); ++k) in_place &= overwritable(combine->operand(k), item_of(result, k), *combine, last);
+          for (size_t k = 0; k < combine->num_operands(); ++k)
+            in_place &= overwritable(combine->operand(k), item_of(result, k), *combine, last);
       } else {
         in_place = in_place && overwritable(v, result, op, last);
       }
@@ -427,8 +455,11 @@ class Lowering {
   }
 
   // Elementwise operators may write over an operand of the result's shape and dtype that dies here.
-  void memory_reuse(Operation& op, const OpInfo& info, Instruction& i, std::unordered_map<Value, const Operation*>& last) {
-    if (!info.has(kElementwise) || info.has(kView | kInplaceOnly | kDataDependentShape) || !i.kernel || op.num_results() != 1) return;
+  void memory_reuse(Operation& op, const OpInfo& info, Instruction& i,
+                    std::unordered_map<Value, const Operation*>& last) {
+    if (!info.has(kElementwise) || info.has(kView | kInplaceOnly | kDataDependentShape) || !i.kernel ||
+        op.num_results() != 1)
+      return;
     pir::Type out = op.result().type();
     if (!out || !out.has_shape()) return;
     for (size_t p = 0; p < i.patches.size(); ++p) {

@@ -60,25 +60,40 @@ class Runner {
 
   void step(const Instruction& i) {
     switch (i.kind) {
-      case Kind::kKernel: return kernel(i);
-      case Kind::kGroup: return group(i);
-      case Kind::kCombine: return combine(i);
+      case Kind::kKernel:
+        return kernel(i);
+      case Kind::kGroup:
+        return group(i);
+      case Kind::kCombine:
+        return combine(i);
       case Kind::kSplit: {
         Tensors& items = list(i, 0);
-        check(items.size() == i.results.size(), ErrorKind::kRuntime, "[split] expected a list of {} items, got {}", i.results.size(),
-              items.size());
+        check(items.size() == i.results.size(), ErrorKind::kRuntime, "[split] expected a list of {} items, got {}",
+              i.results.size(), items.size());
         for (size_t k = 0; k < items.size(); ++k)
           if (i.results[k] != kNone) result(i, k) = items[k];
         return;
       }
-      case Kind::kListItem: result(i) = list(i, 0).at(static_cast<size_t>(i.number)); return;
-      case Kind::kAlias: result(i) = tensor(i, 0); return;
-      case Kind::kConstant: result(i) = i.constant; return;
-      case Kind::kIf: return branch(i);
-      case Kind::kWhile: return loop(i);
-      case Kind::kArrayCreate: return combine(i);
-      case Kind::kArrayWrite: return array_write(i);
-      case Kind::kArrayRead: result(i) = list(i, 0)[index(i, list(i, 0).size())]; return;
+      case Kind::kListItem:
+        result(i) = list(i, 0).at(static_cast<size_t>(i.number));
+        return;
+      case Kind::kAlias:
+        result(i) = tensor(i, 0);
+        return;
+      case Kind::kConstant:
+        result(i) = i.constant;
+        return;
+      case Kind::kIf:
+        return branch(i);
+      case Kind::kWhile:
+        return loop(i);
+      case Kind::kArrayCreate:
+        return combine(i);
+      case Kind::kArrayWrite:
+        return array_write(i);
+      case Kind::kArrayRead:
+        result(i) = list(i, 0)[index(i, list(i, 0).size())];
+        return;
       case Kind::kArrayLength: {
         Tensor n = Tensor::empty({}, DType::kInt64);
         *n.data<int64_t>() = static_cast<int64_t>(list(i, 0).size());
@@ -91,18 +106,27 @@ class Runner {
         list_result(i) = std::move(items);
         return;
       }
-      case Kind::kArrayStack: result(i) = ops::stack(list(i, 0), i.number); return;
-      case Kind::kArrayConcat: result(i) = ops::concat(list(i, 0), Scalar(i.number)); return;
-      case Kind::kStackCreate: f_.stacks[i.results[0]].clear(); return;
-      case Kind::kPush: return push(i);
-      case Kind::kPop: return pop(i);
+      case Kind::kArrayStack:
+        result(i) = ops::stack(list(i, 0), i.number);
+        return;
+      case Kind::kArrayConcat:
+        result(i) = ops::concat(list(i, 0), Scalar(i.number));
+        return;
+      case Kind::kStackCreate:
+        f_.stacks[i.results[0]].clear();
+        return;
+      case Kind::kPush:
+        return push(i);
+      case Kind::kPop:
+        return pop(i);
       case Kind::kHasElements: {
         Tensor t = Tensor::empty({1}, DType::kBool);
         *t.data<bool>() = !f_.stacks[i.operands[0]].empty();
         result(i) = t;
         return;
       }
-      case Kind::kAssert: return assertion(i);
+      case Kind::kAssert:
+        return assertion(i);
       case Kind::kPrint: {
         Tensors shown;
         for (size_t k = 0; k < i.operands.size(); ++k) shown.push_back(tensor(i, k));
@@ -127,7 +151,8 @@ class Runner {
   size_t index(const Instruction& i, size_t size) {
     int64_t k = Scalar(tensor(i, 1)).to_int();
     if (k < 0) k += static_cast<int64_t>(size);
-    check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k, size);
+    check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k,
+          size);
     return static_cast<size_t>(k);
   }
 
@@ -135,8 +160,8 @@ class Runner {
     int64_t k = Scalar(tensor(i, 1)).to_int();
     Tensors items = list(i, 0);
     if (k < 0) k += static_cast<int64_t>(items.size());
-    check(k >= 0 && k <= static_cast<int64_t>(items.size()), ErrorKind::kIndex, "list assignment index {} out of range for {} items", k,
-          items.size());
+    check(k >= 0 && k <= static_cast<int64_t>(items.size()), ErrorKind::kIndex,
+          "list assignment index {} out of range for {} items", k, items.size());
     if (k == static_cast<int64_t>(items.size()))
       items.push_back(tensor(i, 2));
     else
@@ -192,7 +217,8 @@ class Runner {
         out[k].tensor = f_.tensors[c.yields[k]];
     }
   }
-  void put(const std::vector<uint32_t>& slots, const std::vector<uint8_t>& lists, std::vector<OutSlot>& from, size_t first) {
+  void put(const std::vector<uint32_t>& slots, const std::vector<uint8_t>& lists, std::vector<OutSlot>& from,
+           size_t first) {
     for (size_t k = 0; k < slots.size(); ++k) {
       if (slots[k] == kNone) continue;
       if (lists[k])
@@ -321,12 +347,18 @@ class Runner {
 
   void patch(const Patch& p, Arg& a, const Instruction& i, OpCall& c) {
     switch (p.kind) {
-      case Patch::kTensor: a = Arg(f_.tensors[p.slot]); return;
+      case Patch::kTensor:
+        a = Arg(f_.tensors[p.slot]);
+        return;
       case Patch::kTensors:
         a = p.one ? Arg(std::span<const Tensor>(&f_.tensors[p.slot], 1)) : Arg(f_.lists[p.slot]);
         return;
-      case Patch::kScalar: a = Arg(c.kept_scalars.emplace_front(f_.tensors[p.slot])); return;
-      case Patch::kWholeInts: a = Arg(c.kept_ints.emplace_front(Ints(f_.tensors[p.slot]))); return;
+      case Patch::kScalar:
+        a = Arg(c.kept_scalars.emplace_front(f_.tensors[p.slot]));
+        return;
+      case Patch::kWholeInts:
+        a = Arg(c.kept_ints.emplace_front(Ints(f_.tensors[p.slot])));
+        return;
       case Patch::kListInts: {
         Shape zeros(f_.lists[p.slot].size(), Dim(0));
         a = Arg(c.kept_ints.emplace_front(view(zeros), f_.lists[p.slot]));
@@ -338,7 +370,9 @@ class Runner {
         a = Arg(c.kept_ints.emplace_front(values));
         return;
       }
-      case Patch::kSymbolicScalar: a = Arg(c.kept_scalars.emplace_front(f_.value(i.args[p.arg].scalar().dim()))); return;
+      case Patch::kSymbolicScalar:
+        a = Arg(c.kept_scalars.emplace_front(f_.value(i.args[p.arg].scalar().dim())));
+        return;
     }
   }
 
@@ -378,9 +412,10 @@ void (*print_hook)(std::span<const std::string> texts, std::span<const Tensor> t
 
 void run_code(const Code& code, Frame& frame) { Runner(frame).run(code); }
 
-std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> parameters, Generator* keys) const {
-  check(inputs.size() == input_slots_.size(), ErrorKind::kValue, "the program expects {} inputs, got {}", input_slots_.size(),
-        inputs.size());
+std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> parameters,
+                                    Generator* keys) const {
+  check(inputs.size() == input_slots_.size(), ErrorKind::kValue, "the program expects {} inputs, got {}",
+        input_slots_.size(), inputs.size());
   std::unique_ptr<Frame> frame;
   {
     std::lock_guard lock(mutex_);
@@ -399,7 +434,8 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
   }
   frame->keys = keys ? keys : &generator();
   for (size_t i = 0; i < inputs.size(); ++i) frame->tensors[input_slots_[i]] = inputs[i];
-  for (size_t i = 0; i < parameter_slots_.size(); ++i) frame->tensors[parameter_slots_[i]] = i < parameters.size() ? parameters[i] : parameters_[i];
+  for (size_t i = 0; i < parameter_slots_.size(); ++i)
+    frame->tensors[parameter_slots_[i]] = i < parameters.size() ? parameters[i] : parameters_[i];
   for (const InputSymbol& s : input_symbols_) frame->symbols[s.symbol] = inputs[s.input].size(s.axis);
   std::vector<Tensor> out;
   {

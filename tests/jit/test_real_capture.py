@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -243,3 +245,23 @@ def test_saved_program_is_the_same_function(tmp_path):
     for n in (2, 5):
         x = RANDOM.randn(n, 4).astype("float32")
         close(loaded(tensor(x)), np.tanh(x @ w1 + b1) @ w2 + b2, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["mlp", "conv"])
+def test_program_of_the_official_release(name):
+    fixtures = os.path.join(os.path.dirname(__file__), "..", "fixtures")
+    loaded = paddle.jit.load(os.path.join(fixtures, f"program_{name}"))
+    x, expected = (np.load(os.path.join(fixtures, f"program_{name}_{part}.npy")) for part in ("in", "out"))
+    close(loaded(paddle.to_tensor(x)), expected, rtol=1e-4)
+
+
+def test_loaded_program_is_trained_further(tmp_path):
+    layer = nn.Linear(3, 1)
+    path = str(tmp_path / "linear")
+    paddle.jit.save(layer, path, input_spec=[paddle.static.InputSpec([None, 3], "float32")])
+    loaded = paddle.jit.load(path)
+    loaded.train()
+    x = RANDOM.randn(4, 3).astype("float32")
+    loaded(tensor(x)).sum().backward()
+    (weight,) = (p for p in loaded.parameters() if p.ndim == 2)
+    close(weight.grad, x.sum(0)[:, None], rtol=1e-4)
