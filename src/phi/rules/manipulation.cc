@@ -255,7 +255,8 @@ void as_strided_scatter_add::shape(const Args& a, TensorMeta& out) {
 }
 
 void as_strided_scatter_add::vjp(Vjp& v) {
-  if (v.need_out_grad) v.out_grad_grad = ops::as_strided(v.x_grad_grad, v.shape, v.stride, v.offset);
+  // The strides are those of a contiguous tensor; a gradient may be expanded.
+  if (v.need_out_grad) v.out_grad_grad = ops::as_strided(ops::assign(v.x_grad_grad), v.shape, v.stride, v.offset);
 }
 
 namespace {
