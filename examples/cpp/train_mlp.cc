@@ -23,7 +23,8 @@ Tensor parameter(std::initializer_list<int64_t> shape, double spread) {
 int main() {
   generator().seed(7);
   constexpr int64_t kSamples = 256, kHidden = 64;
-  Tensor x = ops::reshape(ops::linspace(Scalar(-1.0), Scalar(1.0), Scalar(kSamples), DType::kFloat32), Ints{kSamples, 1});
+  Tensor x =
+      ops::reshape(ops::linspace(Scalar(-1.0), Scalar(1.0), Scalar(kSamples), DType::kFloat32), Ints{kSamples, 1});
   Tensor y = ops::sin(ops::scale(x, Scalar(3.0)));
   Tensor w1 = parameter({1, kHidden}, 2.0), b1 = parameter({kHidden}, 1.0);
   Tensor w2 = parameter({kHidden, 1}, 1.0 / std::sqrt(double(kHidden))), b2 = parameter({1}, 0.0);

@@ -1,5 +1,5 @@
-// Lists as arguments of the typed functions: from a braced list, a vector or a span. They borrow: use them only as the type
-// of a parameter.
+// Lists as arguments of the typed functions: from a braced list, a vector or a span. They borrow: use them only as the
+// type of a parameter.
 #pragma once
 #include <cstdint>
 #include <initializer_list>

@@ -20,8 +20,22 @@ struct TensorMeta {
 class Arg {
  public:
   enum class Tag : uint8_t {
-    kNone, kTensor, kTensors, kScalar, kInts, kInt, kFloat, kBool, kString, kDType, kPlace, kIntList, kFloatList,
-    kBoolList, kStringList, kScalarList
+    kNone,
+    kTensor,
+    kTensors,
+    kScalar,
+    kInts,
+    kInt,
+    kFloat,
+    kBool,
+    kString,
+    kDType,
+    kPlace,
+    kIntList,
+    kFloatList,
+    kBoolList,
+    kStringList,
+    kScalarList
   };
   constexpr Arg() : count_(0), i_(0) {}
   Arg(const Tensor& t) : tag_(t.defined() ? Tag::kTensor : Tag::kNone), count_(1), p_(&t) {}
@@ -94,24 +108,24 @@ class OpCall {
   OpCall(const OpCall&) = delete;
 
   const OpInfo& op;
-  std::span<Arg> args;           // as the record's `args`
-  bool inplace = false;          // the `op_` form
+  std::span<Arg> args;   // as the record's `args`
+  bool inplace = false;  // the `op_` form
   bool metas_ready = false;
-  Place place;                   // where the outputs go
+  Place place;  // where the outputs go
   // Metadata per output, set by the shape rule. For a list output: metas of its items in `list_metas`.
   TensorMeta first_meta;
   std::vector<TensorMeta> list_metas;
   std::vector<TensorMeta> more_metas;  // outputs from the second on
 
   OutSlot out0;
-  std::vector<OutSlot> more_outs;      // outputs from the second on
+  std::vector<OutSlot> more_outs;  // outputs from the second on
 
   // Owners of arguments that were normalised on the way (a list read from a tensor, a promoted input).
   std::forward_list<Ints> kept_ints;
   std::forward_list<Scalar> kept_scalars;
   std::forward_list<Tensor> kept_tensors;
   std::forward_list<Tensors> kept_lists;
-  RandomKey key;                       // random operators: drawn before dispatch
+  RandomKey key;  // random operators: drawn before dispatch
   bool key_drawn = false;
 
   TensorMeta& meta(size_t i) {
@@ -157,14 +171,15 @@ class OpCall {
   }
 };
 
-// A vjp: reads what the record's `saves` names, the attributes and the gradients of the outputs; writes gradients of inputs.
+// A vjp: reads what the record's `saves` names, the attributes and the gradients of the outputs; writes gradients of
+// inputs.
 struct VjpCall {
   const OpInfo& op;
-  std::span<const Arg> args;              // tensors that are not saved by value are metadata-only tensors or none
-  std::span<const Arg> outs;              // saved outputs, as args (kTensor / kTensors / none)
-  std::span<const Arg> out_grads;         // per output; none where no gradient flows
-  std::vector<uint8_t> needs;             // per arg: does anybody want its gradient
-  std::vector<OutSlot> in_grads;          // per arg: filled in by the vjp; undefined = zero
+  std::span<const Arg> args;       // tensors that are not saved by value are metadata-only tensors or none
+  std::span<const Arg> outs;       // saved outputs, as args (kTensor / kTensors / none)
+  std::span<const Arg> out_grads;  // per output; none where no gradient flows
+  std::vector<uint8_t> needs;      // per arg: does anybody want its gradient
+  std::vector<OutSlot> in_grads;   // per arg: filled in by the vjp; undefined = zero
 };
 
 }  // namespace paddle

@@ -64,8 +64,8 @@ Tensors AccumulateNode::apply(Tensors&& out_grads, bool create_graph) {
   for (auto& hook : m.hooks)
     if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
   if (g.shape() != leaf_.shape()) [[unlikely]]
-    fail(ErrorKind::kRuntime, "[backward] expected a gradient of the tensor's shape {}, got {}", to_string(leaf_.shape()),
-         to_string(g.shape()));
+    fail(ErrorKind::kRuntime, "[backward] expected a gradient of the tensor's shape {}, got {}",
+         to_string(leaf_.shape()), to_string(g.shape()));
   if (g.dtype() != leaf_.dtype()) g = ops::cast(g, leaf_.dtype());
   accumulate_grad(leaf_, std::move(g), create_graph);
   for (auto& fn : m.after_accumulate) fn();

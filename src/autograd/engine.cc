@@ -170,8 +170,9 @@ void seed_all(Run& run, const Tensors& outputs, const Tensors& grad_outputs, con
     if (!e.node) continue;  // needs no gradient: nothing to do, as official Paddle does
     Tensor g = i < grad_outputs.size() ? grad_outputs[i] : Tensor();
     if (g.defined())
-      check(g.shape() == outputs[i].shape(), ErrorKind::kValue, "[{}] expected a gradient of shape {} for output {}, got {}", op,
-            to_string(outputs[i].shape()), i, to_string(g.shape()));
+      check(g.shape() == outputs[i].shape(), ErrorKind::kValue,
+            "[{}] expected a gradient of shape {} for output {}, got {}", op, to_string(outputs[i].shape()), i,
+            to_string(g.shape()));
     else
       g = ones_like(outputs[i]);
     run.seed(e, std::move(g));
@@ -187,8 +188,8 @@ void backward(const Tensors& outputs, const Tensors& grad_outputs, bool retain_g
   run.execute();
 }
 
-Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_outputs, bool retain_graph, bool create_graph,
-             bool allow_unused, const Tensors& no_grad_vars) {
+Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_outputs, bool retain_graph,
+             bool create_graph, bool allow_unused, const Tensors& no_grad_vars) {
   dispatch::GradMode mode(create_graph);
   Run run(retain_graph, create_graph);
   run.accumulate_leaves = false;

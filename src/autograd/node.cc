@@ -60,7 +60,8 @@ void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
 
 uint64_t add_hook(const Tensor& t, GradHook fn) {
   check(!t.stop_gradient(), ErrorKind::kRuntime,
-        "[register_hook] expected a tensor that needs a gradient (stop_gradient=False): no gradient will ever arrive here");
+        "[register_hook] expected a tensor that needs a gradient (stop_gradient=False): no gradient will ever arrive "
+        "here");
   Meta& m = meta_of(t);
   uint64_t id = m.next_hook++;
   if (Ref<Node> node = grad_fn(t)) {

@@ -22,21 +22,22 @@ using GradHook = std::function<Tensor(const Tensor&)>;
 class Node : public RefCounted {
  public:
   Node();
-  // Gradients of the inputs from those of the outputs (undefined = zero). May be called once unless the graph is retained.
+  // Gradients of the inputs from those of the outputs (undefined = zero). May be called once unless the graph is
+  // retained.
   virtual Tensors apply(Tensors&& out_grads, bool create_graph) = 0;
   virtual void release_saved() {}  // what the next backward would need
   virtual std::string name() const = 0;
 
   uint64_t sequence() const { return sequence_; }
-  std::vector<Edge> edges;                          // one per input that apply() returns a gradient for
+  std::vector<Edge> edges;  // one per input that apply() returns a gradient for
   uint32_t num_outputs = 1;
-  std::vector<TensorMeta> output_metas;             // shapes and dtypes of the outputs, to make zeros and to check
+  std::vector<TensorMeta> output_metas;  // shapes and dtypes of the outputs, to make zeros and to check
   struct OutputHook {
     uint32_t index;
     uint64_t id;
     GradHook fn;
   };
-  std::vector<OutputHook> hooks;                    // tensor hooks, in the order of registration
+  std::vector<OutputHook> hooks;  // tensor hooks, in the order of registration
   std::vector<std::function<void(Tensors&)>> pre_hooks, post_hooks;
 
  protected:
@@ -51,20 +52,21 @@ class Node : public RefCounted {
 // What a tensor knows about its gradient beyond grad_fn.
 struct Meta final : RefCounted {
   Tensor grad;
-  // Set by clearing to zeros: the storage that was all zeros at this version. What comes next may take its place instead of being added.
+  // Set by clearing to zeros: the storage that was all zeros at this version. What comes next may take its place
+  // instead of being added.
   Ref<Storage> zeros;
   uint32_t zeros_version = 0;
-  Node* accumulator = nullptr;   // not owned: the accumulator owns the tensor, and clears this when it goes
-  std::vector<Node::OutputHook> hooks;        // of a leaf
+  Node* accumulator = nullptr;          // not owned: the accumulator owns the tensor, and clears this when it goes
+  std::vector<Node::OutputHook> hooks;  // of a leaf
   std::vector<std::function<void()>> after_accumulate;
   uint64_t next_hook = 1;
 };
 
-Meta& meta_of(const Tensor& t);           // makes it
-Meta* find_meta(const Tensor& t);         // null if there is none
-Edge edge_of(const Tensor& t);            // where a gradient for t goes; null node if t needs none
+Meta& meta_of(const Tensor& t);    // makes it
+Meta* find_meta(const Tensor& t);  // null if there is none
+Edge edge_of(const Tensor& t);     // where a gradient for t goes; null node if t needs none
 bool is_leaf(const Tensor& t);
-Ref<Node> grad_fn(const Tensor& t);       // null for leaves
+Ref<Node> grad_fn(const Tensor& t);  // null for leaves
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index);
 
 uint64_t add_hook(const Tensor& t, GradHook fn);

@@ -213,7 +213,8 @@ Tensor OpNode::unpack(const Saved& s, uint32_t out_index, bool create_graph) con
 
 Tensors OpNode::apply(Tensors&& out_grads, bool create_graph) {
   check(!released_, ErrorKind::kRuntime,
-        "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True to the "
+        "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True "
+        "to the "
         "first backward to go through it again",
         op_.name);
   // Everything the vjp may read, unpacked into stable storage.
@@ -223,7 +224,8 @@ Tensors OpNode::apply(Tensors&& out_grads, bool create_graph) {
   for (size_t i = 0; i < args.size(); ++i) {
     const TensorSlot& slot = slots_[i];
     if (!slot.present) continue;
-    args[i] = slot.list ? Arg(std::span<const Tensor>(values.data() + slot.first, slot.count)) : Arg(values[slot.first]);
+    args[i] =
+        slot.list ? Arg(std::span<const Tensor>(values.data() + slot.first, slot.count)) : Arg(values[slot.first]);
   }
   std::vector<Tensors> outs(saved_outs_.size());
   std::vector<Arg> out_args, grad_args;

@@ -6,8 +6,8 @@
 
 namespace paddle::autograd {
 
-// What is kept instead of saved tensors while it is in force: a tensor goes through pack when it is saved, what pack gave through unpack
-// when backward needs it.
+// What is kept instead of saved tensors while it is in force: a tensor goes through pack when it is saved, what pack
+// gave through unpack when backward needs it.
 struct SavedTensorHooks : RefCounted {
   virtual Ref<RefCounted> pack(const Tensor& t) = 0;
   virtual Tensor unpack(RefCounted& packed) = 0;
@@ -49,19 +49,20 @@ class OpNode final : public Node {
   Saved save(const Tensor& t, SaveKind kind) const;
   static void pack(Saved& s);
   Tensor unpack(const Saved& s, uint32_t out_index, bool create_graph) const;
-  Arg unpack_arg(const Arg& a, bool create_graph, std::forward_list<Tensors>& lists, std::forward_list<Tensor>& singles) const;
+  Arg unpack_arg(const Arg& a, bool create_graph, std::forward_list<Tensors>& lists,
+                 std::forward_list<Tensor>& singles) const;
 
   const OpInfo& op_;
-  std::vector<Arg> args_;                      // tensors replaced by Arg(int index into saved_)
+  std::vector<Arg> args_;  // tensors replaced by Arg(int index into saved_)
   struct TensorSlot {
-    uint32_t first = 0, count = 0;             // range of saved_
+    uint32_t first = 0, count = 0;  // range of saved_
     bool list = false;
     bool present = false;
-    uint32_t edge = 0;                         // first edge
+    uint32_t edge = 0;  // first edge
   };
-  std::vector<TensorSlot> slots_;              // per arg; count 0 for attributes
+  std::vector<TensorSlot> slots_;  // per arg; count 0 for attributes
   std::vector<Saved> saved_;
-  std::vector<std::vector<Saved>> saved_outs_; // per output
+  std::vector<std::vector<Saved>> saved_outs_;  // per output
   std::vector<bool> out_is_list_;
   std::forward_list<Scalar> scalars_;
   std::forward_list<Ints> ints_;

@@ -1,7 +1,7 @@
 // Autograd's interpreter: runs the call and notes how to go back.
+#include "autograd/record.h"
 #include "api/ops.h"
 #include "autograd/op_node.h"
-#include "autograd/record.h"
 #include "autograd/view.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
@@ -22,7 +22,8 @@ void check_inplace_targets(const OpCall& c) {
     for (const Tensor& t : c.args[o.inplace_of].tensors_or_empty()) {
       Tensor written = t->base ? Tensor(t->base) : t;
       check(written.stop_gradient() || !is_leaf(written), ErrorKind::kValue,
-            "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or the "
+            "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or "
+            "the "
             "out-of-place operator",
             c.op.name);
     }

@@ -15,7 +15,8 @@ struct Geometry {
 // The view in terms of its base's elements counted in row-major order, as gradients are laid out.
 Geometry geometry(const Tensor& view, const TensorImpl& base) {
   check(Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&base))).is_contiguous(), ErrorKind::kRuntime,
-        "an in-place write through a view of a non-contiguous tensor can't be differentiated; call contiguous() on it first");
+        "an in-place write through a view of a non-contiguous tensor can't be differentiated; call contiguous() on it "
+        "first");
   Geometry g;
   for (Dim d : view.shape()) g.dims.push_back(d.value());
   g.strides.assign(view.strides().begin(), view.strides().end());
@@ -31,7 +32,8 @@ void refresh_view(const Tensor& view) {
   view->base_generation = base->generation;
   if (base.stop_gradient()) return;
   Geometry g = geometry(view, *base.impl());
-  Arg args[] = {Arg(base), Arg(std::span<const int64_t>(g.dims)), Arg(std::span<const int64_t>(g.strides)), Arg(g.offset)};
+  Arg args[] = {Arg(base), Arg(std::span<const int64_t>(g.dims)), Arg(std::span<const int64_t>(g.strides)),
+                Arg(g.offset)};
   OpCall call(op_named("as_strided"), args);
   Ref<OpNode> node = OpNode::make(call);
   call.out(0) = view;
@@ -51,7 +53,8 @@ class ReplacePart final : public Node {
     Tensor g = out_grads[0].is_dense() && !out_grads[0].is_contiguous() ? ops::assign(out_grads[0]) : out_grads[0];
     Tensor part = ops::as_strided(g, g_.dims, g_.strides, g_.offset);
     Tensors grads(2);
-    if (edges[0].node) grads[0] = ops::subtract(g, ops::as_strided_scatter_add(part, Ints(base_), g_.dims, g_.strides, g_.offset));
+    if (edges[0].node)
+      grads[0] = ops::subtract(g, ops::as_strided_scatter_add(part, Ints(base_), g_.dims, g_.strides, g_.offset));
     if (edges[1].node) grads[1] = ops::assign(part);
     return grads;
   }

@@ -4,10 +4,12 @@
 
 namespace paddle::autograd {
 
-// If the base's history changed since this view was made, the view's history becomes "the viewed part of the base as it is now".
+// If the base's history changed since this view was made, the view's history becomes "the viewed part of the base as it
+// is now".
 void refresh_view(const Tensor& view);
 
-// After an in-place operator gave `view` a new history: the base's history becomes its old one with the viewed part replaced.
+// After an in-place operator gave `view` a new history: the base's history becomes its old one with the viewed part
+// replaced.
 void rebase(const Tensor& view);
 
 }  // namespace paddle::autograd

@@ -1,5 +1,5 @@
-// Context: all state that belongs to one rank: default place, generators, flags, names, process groups. A process has one; in
-// tests, ranks are threads, and each thread then installs its own.
+// Context: all state that belongs to one rank: default place, generators, flags, names, process groups. A process has
+// one; in tests, ranks are threads, and each thread then installs its own.
 //
 // base knows no framework types, so a Context is a set of slots by type: ctx.get<T>() makes a T on first use.
 #pragma once

@@ -10,15 +10,15 @@
 namespace paddle {
 
 enum class ErrorKind {
-  kValue,         // ValueError
-  kType,          // TypeError
-  kIndex,         // IndexError
-  kKey,           // KeyError
-  kRuntime,       // RuntimeError
-  kNotImplemented,// NotImplementedError
-  kMemory,        // MemoryError
-  kOS,            // OSError
-  kTimeout,       // TimeoutError
+  kValue,           // ValueError
+  kType,            // TypeError
+  kIndex,           // IndexError
+  kKey,             // KeyError
+  kRuntime,         // RuntimeError
+  kNotImplemented,  // NotImplementedError
+  kMemory,          // MemoryError
+  kOS,              // OSError
+  kTimeout,         // TimeoutError
 };
 
 class Error : public std::runtime_error {
@@ -53,10 +53,10 @@ inline void check(bool ok, ErrorKind kind, fmt::format_string<Args...> format, A
 }
 
 // invariant(x): for what can't be false unless we have a bug.
-#define PD_INVARIANT(condition)                                             \
-  do {                                                                      \
-    if (!(condition)) [[unlikely]]                                          \
-      ::paddle::throw_internal(__FILE__, __LINE__, "broken: " #condition);  \
+#define PD_INVARIANT(condition)                                            \
+  do {                                                                     \
+    if (!(condition)) [[unlikely]]                                         \
+      ::paddle::throw_internal(__FILE__, __LINE__, "broken: " #condition); \
   } while (0)
 
 }  // namespace paddle

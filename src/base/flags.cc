@@ -52,7 +52,8 @@ struct Registry {
 
   Registry() {
     add("prim_all", false, "decompose composite operators in captured programs and in eager calls");
-    add("prim_enable_dynamic", false, "with prim_all or alone: decompose in captured programs whose sizes are symbolic");
+    add("prim_enable_dynamic", false,
+        "with prim_all or alone: decompose in captured programs whose sizes are symbolic");
     add("prim_forward", false, "decompose composite operators in captured forward programs");
     add("prim_backward", false, "decompose gradients in captured programs");
     add("use_cinn", true, "compile captured programs; off: captured programs run operator by operator");
@@ -65,7 +66,8 @@ struct Registry {
     add("cudnn_deterministic", false, "only deterministic algorithms");
     add("embedding_deterministic", int64_t{0}, "only deterministic embedding gradients when not 0");
     add("deterministic", false, "one switch for bitwise repeatable runs");
-    add("allocator_strategy", std::string("auto_growth"), "kept for callers that set it; the allocator always grows as needed");
+    add("allocator_strategy", std::string("auto_growth"),
+        "kept for callers that set it; the allocator always grows as needed");
     add("fraction_of_gpu_memory_to_use", 0.92, "kept for callers that set it");
     add("eager_delete_tensor_gb", 0.0, "kept for callers that set it; memory is freed as soon as it is dead");
     add("use_mkldnn", false, "kept for callers that set it; vendor kernels are chosen per operator");
@@ -83,10 +85,11 @@ struct Registry {
     add("conv_workspace_size_limit", int64_t{512}, "MiB that a convolution may use as scratch");
     for (const char* name : {"use_stride_kernel", "json_format_model", "cpu_deterministic"})
       add(name, true, "kept for callers that set it; always so");
-    for (const char* name : {"cudnn_exhaustive_search", "enable_async_trace", "use_stream_safe_cuda_allocator", "set_to_1d",
-                             "dataloader_use_file_descriptor", "sdpa_select_math", "npu_jit_compile"})
+    for (const char* name : {"cudnn_exhaustive_search", "enable_async_trace", "use_stream_safe_cuda_allocator",
+                             "set_to_1d", "dataloader_use_file_descriptor", "sdpa_select_math", "npu_jit_compile"})
       add(name, false, "kept for callers that set it");
-    for (const char* name : {"selected_gpus", "selected_xpus"}) add(name, std::string(), "the launcher's choice of devices");
+    for (const char* name : {"selected_gpus", "selected_xpus"})
+      add(name, std::string(), "the launcher's choice of devices");
     add("flash_attn_version", int64_t{2}, "kept for callers that set it");
     add("cpu_isa", std::string(), "force kernels for base, avx2 or avx512");
   }

@@ -1,4 +1,5 @@
-// FLAGS_*: switches from the environment or set_flags. Each is declared once, in flags.cc, with its type, default and meaning.
+// FLAGS_*: switches from the environment or set_flags. Each is declared once, in flags.cc, with its type, default and
+// meaning.
 #pragma once
 #include <cstdint>
 #include <functional>

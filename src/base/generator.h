@@ -1,6 +1,6 @@
-// The random generator of a rank: a seed and a count of draws. A random operator takes one draw before it is dispatched; element i of
-// its result is Philox(key = seed, counter = (i, draw)). So a replay with the same draw gives the same numbers, on any device, and a shard draws
-// what the whole tensor would.
+// The random generator of a rank: a seed and a count of draws. A random operator takes one draw before it is
+// dispatched; element i of its result is Philox(key = seed, counter = (i, draw)). So a replay with the same draw gives
+// the same numbers, on any device, and a shard draws what the whole tensor would.
 #pragma once
 #include <atomic>
 #include <cstdint>

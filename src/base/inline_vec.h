@@ -20,8 +20,7 @@ class InlineVec {
   InlineVec(std::initializer_list<T> items) { assign(items.begin(), items.size()); }
   explicit InlineVec(std::span<const T> items) { assign(items.data(), items.size()); }
   template <class It>
-    requires(!std::is_integral_v<It>)
-  InlineVec(It first, It last) {
+  requires(!std::is_integral_v<It>) InlineVec(It first, It last) {
     for (; first != last; ++first) push_back(*first);
   }
   InlineVec(const InlineVec& o) { assign(o.data(), o.size_); }

@@ -1,5 +1,5 @@
-// Per-thread free lists for small objects that are made and dropped millions of times a second: tensors, storages, nodes.
-// A block freed on another thread joins that thread's list; lists are bounded, the rest goes to malloc.
+// Per-thread free lists for small objects that are made and dropped millions of times a second: tensors, storages,
+// nodes. A block freed on another thread joins that thread's list; lists are bounded, the rest goes to malloc.
 #pragma once
 #include <cstddef>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 namespace paddle {
 
-// Under the address sanitizer (or, with PADDLE_EXACT_BLOCKS, valgrind) every block comes from malloc, so that a use after free or
-// past the end is seen.
+// Under the address sanitizer (or, with PADDLE_EXACT_BLOCKS, valgrind) every block comes from malloc, so that a use
+// after free or past the end is seen.
 #if defined(__SANITIZE_ADDRESS__) || defined(PADDLE_EXACT_BLOCKS)
 inline constexpr bool kReuseBlocks = false;
 #else

@@ -40,8 +40,8 @@ class Ref {
   Ref(const Ref& o) noexcept : Ref(o.p_) {}
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  Ref(const Ref<U>& o) noexcept : Ref(static_cast<T*>(o.get())) {}
+  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& o)
+  noexcept : Ref(static_cast<T*>(o.get())) {}
   ~Ref() {
     if (p_) p_->release();
   }

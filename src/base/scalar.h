@@ -36,8 +36,8 @@ struct Program {
 struct FnInfo {
   const char* name;
   uint8_t arity;
-  bool boolean;     // yields a truth value whatever the compute type
-  const char* c;    // spelling in C-like code for float: "expf($0)", "($0 + $1)"
+  bool boolean;   // yields a truth value whatever the compute type
+  const char* c;  // spelling in C-like code for float: "expf($0)", "($0 + $1)"
 };
 const FnInfo& info(Fn fn);
 

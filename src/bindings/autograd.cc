@@ -42,7 +42,8 @@ PyObject* grad(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *outputs, *inputs, *seeds, *stops = Py_None;
     int retain = 0, create = 0, only_inputs = 1, allow_unused = 0;
-    if (!PyArg_ParseTuple(args, "OOO|ppppO", &outputs, &inputs, &seeds, &retain, &create, &only_inputs, &allow_unused, &stops))
+    if (!PyArg_ParseTuple(args, "OOO|ppppO", &outputs, &inputs, &seeds, &retain, &create, &only_inputs, &allow_unused,
+                          &stops))
       throw PythonError();
     Tensors outs = tensors_from(outputs, "grad"), ins = tensors_from(inputs, "grad");
     Tensors grad_outputs = tensors_from(seeds, "grad", true), no_grad = tensors_from(stops, "grad");
@@ -76,8 +77,8 @@ class PyNode final : public autograd::Node {
     Object list = own(wrap_list(out_grads));
     Object result = own(PyObject_CallMethod(ctx_.get(), "_run_backward", "O", list.get()));
     Tensors grads = tensors_from(result.get(), "PyLayer.backward", true);
-    check(grads.size() == edges.size(), ErrorKind::kValue, "[{}] backward returned {} gradients, expected {}", name_, grads.size(),
-          edges.size());
+    check(grads.size() == edges.size(), ErrorKind::kValue, "[{}] backward returned {} gradients, expected {}", name_,
+          grads.size(), edges.size());
     return grads;
   }
   std::string name() const override { return name_; }
@@ -198,14 +199,15 @@ PyObject* pop_saved_hooks(PyObject*, PyObject*) {
   });
 }
 
-PyMethodDef functions[] = {{"grad_enabled", grad_enabled, METH_NOARGS, nullptr},
-                           {"set_grad_enabled", set_grad_enabled, METH_O, "sets whether operators are recorded; returns what it was"},
-                           {"backward", backward, METH_VARARGS, nullptr},
-                           {"grad", grad, METH_VARARGS, nullptr},
-                           {"saved_tensors_hooks_push", push_saved_hooks, METH_VARARGS, nullptr},
-                           {"saved_tensors_hooks_pop", pop_saved_hooks, METH_NOARGS, nullptr},
-                           {"py_layer_apply", py_layer_apply, METH_VARARGS, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"grad_enabled", grad_enabled, METH_NOARGS, nullptr},
+    {"set_grad_enabled", set_grad_enabled, METH_O, "sets whether operators are recorded; returns what it was"},
+    {"backward", backward, METH_VARARGS, nullptr},
+    {"grad", grad, METH_VARARGS, nullptr},
+    {"saved_tensors_hooks_push", push_saved_hooks, METH_VARARGS, nullptr},
+    {"saved_tensors_hooks_pop", pop_saved_hooks, METH_NOARGS, nullptr},
+    {"py_layer_apply", py_layer_apply, METH_VARARGS, nullptr},
+    {}};
 
 }  // namespace
 

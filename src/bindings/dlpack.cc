@@ -1,4 +1,5 @@
-// DLPack in both directions, without copies. The structures are those of the published ABI (dlpack.h, versions 0.8 and 1.1).
+// DLPack in both directions, without copies. The structures are those of the published ABI (dlpack.h, versions 0.8
+// and 1.1).
 #include "bindings/py.h"
 
 #include "base/error.h"
@@ -46,11 +47,16 @@ constexpr uint64_t kReadOnly = 1;
 DLDataType to_dl(DType t) {
   auto bits = static_cast<uint8_t>(8 * size_of(t));
   switch (t) {
-    case DType::kBool: return {kBool, 8, 1};
-    case DType::kBFloat16: return {kBfloat, 16, 1};
-    case DType::kFloat8E4M3FN: return {kE4M3FN, 8, 1};
-    case DType::kFloat8E5M2: return {kE5M2, 8, 1};
-    default: break;
+    case DType::kBool:
+      return {kBool, 8, 1};
+    case DType::kBFloat16:
+      return {kBfloat, 16, 1};
+    case DType::kFloat8E4M3FN:
+      return {kE4M3FN, 8, 1};
+    case DType::kFloat8E5M2:
+      return {kE5M2, 8, 1};
+    default:
+      break;
   }
   if (is_complex(t)) return {kComplex, bits, 1};
   if (is_float(t)) return {kFloat, bits, 1};
@@ -60,9 +66,9 @@ DLDataType to_dl(DType t) {
 
 DType from_dl(DLDataType d) {
   check(d.lanes == 1, ErrorKind::kType, "[from_dlpack] expected elements of one lane, got {}", d.lanes);
-  for (DType t : {DType::kBool, DType::kUInt8, DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt16, DType::kUInt32,
-                  DType::kUInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64,
-                  DType::kComplex128, DType::kFloat8E4M3FN, DType::kFloat8E5M2}) {
+  for (DType t : {DType::kBool, DType::kUInt8, DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64,
+                  DType::kUInt16, DType::kUInt32, DType::kUInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32,
+                  DType::kFloat64, DType::kComplex64, DType::kComplex128, DType::kFloat8E4M3FN, DType::kFloat8E5M2}) {
     DLDataType k = to_dl(t);
     if (k.code == d.code && k.bits == d.bits) return t;
   }
@@ -70,7 +76,8 @@ DType from_dl(DLDataType d) {
 }
 
 DLDevice device_of(const Tensor& t) {
-  check(t.place() == Place::cpu(), ErrorKind::kRuntime, "[__dlpack__] expected a tensor on a CPU, got one on {}", to_string(t.place()));
+  check(t.place() == Place::cpu(), ErrorKind::kRuntime, "[__dlpack__] expected a tensor on a CPU, got one on {}",
+        to_string(t.place()));
   return {kCpu, 0};
 }
 
@@ -84,12 +91,14 @@ struct Exported {
 
 template <class Managed>
 Managed* export_tensor(const Tensor& t) {
-  check(t.is_dense(), ErrorKind::kRuntime, "[__dlpack__] a tensor's value is needed here, but it is not known while a program is captured");
+  check(t.is_dense(), ErrorKind::kRuntime,
+        "[__dlpack__] a tensor's value is needed here, but it is not known while a program is captured");
   auto* e = new Exported<Managed>{};
   e->storage = t->storage;
   for (Dim d : t.shape()) e->shape.push_back(d.value());
   for (int64_t s : t.strides()) e->strides.push_back(s);
-  e->managed.tensor = {t.data(), device_of(t), static_cast<int32_t>(t.rank()), to_dl(t.dtype()), e->shape.data(), e->strides.data(), 0};
+  e->managed.tensor = {
+      t.data(), device_of(t), static_cast<int32_t>(t.rank()), to_dl(t.dtype()), e->shape.data(), e->strides.data(), 0};
   e->managed.manager = e;
   e->managed.deleter = [](Managed* m) { delete static_cast<Exported<Managed>*>(m->manager); };
   return &e->managed;
@@ -119,7 +128,9 @@ PyObject* export_method(PyObject* o, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
     static const char* names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO", const_cast<char**>(names), &stream, &version, &device, &copy)) throw PythonError();
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO", const_cast<char**>(names), &stream, &version, &device,
+                                     &copy))
+      throw PythonError();
     Tensor t = expect_tensor(o, "__dlpack__");
     if (!t.stop_gradient() && copy != Py_True) {
       Tensor plain(TensorImpl::make());
@@ -171,10 +182,11 @@ Tensor import_tensor(Managed* m) {
       for (int32_t i = 0; i < d.ndim; ++i) strides.push_back(d.strides[i]);
     else
       strides = contiguous_strides(shape);
-    return Tensor::from_blob(static_cast<char*>(d.data) + d.byte_offset, shape, strides, dtype, Place::cpu(), [release] {
-      AcquireGil gil;  // the owner is often a Python object
-      release();
-    });
+    return Tensor::from_blob(static_cast<char*>(d.data) + d.byte_offset, shape, strides, dtype, Place::cpu(),
+                             [release] {
+                               AcquireGil gil;  // the owner is often a Python object
+                               release();
+                             });
   } catch (...) {
     release();
     throw;
@@ -196,7 +208,8 @@ PyObject* import_function(PyObject*, PyObject* source) {
   return guard([&] {
     Object held = capsule_from(source);
     PyObject* capsule = held.get();
-    check(PyCapsule_CheckExact(capsule), ErrorKind::kType, "[from_dlpack] expected a DLPack capsule, got {}", Py_TYPE(capsule)->tp_name);
+    check(PyCapsule_CheckExact(capsule), ErrorKind::kType, "[from_dlpack] expected a DLPack capsule, got {}",
+          Py_TYPE(capsule)->tp_name);
     if (PyCapsule_IsValid(capsule, kVersionedName)) {
       auto* m = static_cast<DLVersioned*>(PyCapsule_GetPointer(capsule, kVersionedName));
       check(m->major <= 1, ErrorKind::kRuntime, "[from_dlpack] version {} of DLPack is not known", m->major);
@@ -216,15 +229,16 @@ PyObject* import_function(PyObject*, PyObject* source) {
   });
 }
 
-PyMethodDef functions[] = {{"from_dlpack", import_function, METH_O, "a tensor over the memory of a DLPack capsule"}, {}};
+PyMethodDef functions[] = {{"from_dlpack", import_function, METH_O, "a tensor over the memory of a DLPack capsule"},
+                           {}};
 
 }  // namespace
 
 void add_dlpack(PyObject* module) { add_functions(module, functions); }
 
 PyMethodDef dlpack_export() {
-  return {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(export_method)), METH_VARARGS | METH_KEYWORDS,
-          "a DLPack capsule over this tensor's memory"};
+  return {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(export_method)),
+          METH_VARARGS | METH_KEYWORDS, "a DLPack capsule over this tensor's memory"};
 }
 PyMethodDef dlpack_device() { return {"__dlpack_device__", device_method, METH_NOARGS, "(kind, index) of the device"}; }
 

@@ -13,8 +13,7 @@ namespace paddle::bindings {
 namespace {
 
 struct PyDType {
-  PyObject_HEAD
-  DType value;
+  PyObject_HEAD DType value;
 };
 PyTypeObject* dtype_type = nullptr;
 std::array<PyObject*, static_cast<size_t>(DType::kCount)> dtypes{};
@@ -52,8 +51,10 @@ PyObject* get_signed(PyObject* self, void*) {
   return PyBool_FromLong(is_inexact(t) || is_signed_int(t));
 }
 PyObject* get_name(PyObject* self, void*) {
-  static constexpr const char* names[] = {"UNDEFINED", "BOOL",   "UINT8",  "INT8",  "INT16", "INT32",     "INT64",      "UINT16",      "UINT32",
-                                          "UINT64",    "FLOAT16", "BFLOAT16", "FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128", "FLOAT8_E4M3FN", "FLOAT8_E5M2"};
+  static constexpr const char* names[] = {"UNDEFINED",  "BOOL",          "UINT8",      "INT8",    "INT16",
+                                          "INT32",      "INT64",         "UINT16",     "UINT32",  "UINT64",
+                                          "FLOAT16",    "BFLOAT16",      "FLOAT32",    "FLOAT64", "COMPLEX64",
+                                          "COMPLEX128", "FLOAT8_E4M3FN", "FLOAT8_E5M2"};
   return PyUnicode_FromString(names[static_cast<size_t>(value_of(self))]);
 }
 PyObject* dtype_reduce(PyObject* self, PyObject*) {
@@ -92,8 +93,7 @@ PyType_Spec dtype_spec{"paddle.dtype", sizeof(PyDType), 0, Py_TPFLAGS_DEFAULT, d
 
 // ---- places
 struct PyPlace {
-  PyObject_HEAD
-  Place value;
+  PyObject_HEAD Place value;
 };
 PyTypeObject* place_type = nullptr;
 PyTypeObject* cpu_place_type = nullptr;
@@ -109,7 +109,8 @@ PyObject* place_repr(PyObject* self) {
   return guard([&] {
     Place p = reinterpret_cast<PyPlace*>(self)->value;
     std::string kind = device::table(p).kind;
-    return must(PyUnicode_FromString(("Place(" + (p.is_cpu() ? kind : kind + ":" + std::to_string(p.index)) + ")").c_str()));
+    return must(
+        PyUnicode_FromString(("Place(" + (p.is_cpu() ? kind : kind + ":" + std::to_string(p.index)) + ")").c_str()));
   });
 }
 PyObject* place_compare(PyObject* a, PyObject* b, int op) {
@@ -121,12 +122,16 @@ Py_hash_t place_hash(PyObject* self) {
   Place p = reinterpret_cast<PyPlace*>(self)->value;
   return (p.kind << 16) + p.index + 1;
 }
-PyObject* is_cpu_place(PyObject* self, PyObject*) { return PyBool_FromLong(reinterpret_cast<PyPlace*>(self)->value.is_cpu()); }
+PyObject* is_cpu_place(PyObject* self, PyObject*) {
+  return PyBool_FromLong(reinterpret_cast<PyPlace*>(self)->value.is_cpu());
+}
 PyObject* no_place(PyObject*, PyObject*) { Py_RETURN_FALSE; }
 PyObject* is_custom_place(PyObject* self, PyObject*) {
   return PyBool_FromLong(!reinterpret_cast<PyPlace*>(self)->value.is_cpu());
 }
-PyObject* get_device_id(PyObject* self, PyObject*) { return PyLong_FromLong(reinterpret_cast<PyPlace*>(self)->value.index); }
+PyObject* get_device_id(PyObject* self, PyObject*) {
+  return PyLong_FromLong(reinterpret_cast<PyPlace*>(self)->value.index);
+}
 PyObject* get_device_type(PyObject* self, PyObject*) {
   return guard([&] { return must(PyUnicode_FromString(device::table(reinterpret_cast<PyPlace*>(self)->value).kind)); });
 }
@@ -160,7 +165,8 @@ PyType_Slot place_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(place_repr)},
                              {Py_tp_methods, place_methods},
                              {Py_tp_new, reinterpret_cast<void*>(place_new)},
                              {0, nullptr}};
-PyType_Spec place_spec{"paddle.base.libpaddle.Place", sizeof(PyPlace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, place_slots};
+PyType_Spec place_spec{"paddle.base.libpaddle.Place", sizeof(PyPlace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                       place_slots};
 PyType_Slot cpu_slots[] = {{Py_tp_new, reinterpret_cast<void*>(cpu_place_new)}, {0, nullptr}};
 PyType_Spec cpu_spec{"paddle.CPUPlace", sizeof(PyPlace), 0, Py_TPFLAGS_DEFAULT, cpu_slots};
 PyType_Slot custom_slots[] = {{Py_tp_new, reinterpret_cast<void*>(custom_place_new)}, {0, nullptr}};

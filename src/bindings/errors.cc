@@ -13,15 +13,24 @@ namespace {
 
 PyObject* class_of(ErrorKind k) {
   switch (k) {
-    case ErrorKind::kValue: return PyExc_ValueError;
-    case ErrorKind::kType: return PyExc_TypeError;
-    case ErrorKind::kIndex: return PyExc_IndexError;
-    case ErrorKind::kKey: return PyExc_KeyError;
-    case ErrorKind::kNotImplemented: return PyExc_NotImplementedError;
-    case ErrorKind::kMemory: return PyExc_MemoryError;
-    case ErrorKind::kOS: return PyExc_OSError;
-    case ErrorKind::kTimeout: return PyExc_TimeoutError;
-    case ErrorKind::kRuntime: break;
+    case ErrorKind::kValue:
+      return PyExc_ValueError;
+    case ErrorKind::kType:
+      return PyExc_TypeError;
+    case ErrorKind::kIndex:
+      return PyExc_IndexError;
+    case ErrorKind::kKey:
+      return PyExc_KeyError;
+    case ErrorKind::kNotImplemented:
+      return PyExc_NotImplementedError;
+    case ErrorKind::kMemory:
+      return PyExc_MemoryError;
+    case ErrorKind::kOS:
+      return PyExc_OSError;
+    case ErrorKind::kTimeout:
+      return PyExc_TimeoutError;
+    case ErrorKind::kRuntime:
+      break;
   }
   return PyExc_RuntimeError;
 }

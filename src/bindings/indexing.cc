@@ -1,7 +1,9 @@
-// x[...] and x[...] = v, with NumPy's meaning: integers, slices, None, Ellipsis, integer arrays, masks, and any mix of them.
+// x[...] and x[...] = v, with NumPy's meaning: integers, slices, None, Ellipsis, integer arrays, masks, and any mix of
+// them.
 //
-// The key is parsed once into items. Basic items (integers, slices) become one slice, a view in eager. Advanced items become gather_nd or
-// index_put over what the basic ones left. All of it are operator calls, so gradients, capture and sharding follow.
+// The key is parsed once into items. Basic items (integers, slices) become one slice, a view in eager. Advanced items
+// become gather_nd or index_put over what the basic ones left. All of it are operator calls, so gradients, capture and
+// sharding follow.
 #include "bindings/tensor_methods.h"
 
 #include "api/ops.h"
@@ -16,9 +18,9 @@ constexpr int64_t kEnd = INT32_MAX;  // "to the end", as official programs write
 
 struct Item {
   enum Kind { kInt, kSlice, kFull, kNewAxis, kIndex, kMask } kind;
-  Dim at;                        // kInt
-  Tensor tensor;                 // kInt by a traced tensor, kIndex, kMask
-  Dim start, stop;               // kSlice
+  Dim at;           // kInt
+  Tensor tensor;    // kInt by a traced tensor, kIndex, kMask
+  Dim start, stop;  // kSlice
   Tensor start_tensor, stop_tensor;
   int64_t step = 1;
 };
@@ -86,9 +88,7 @@ Item parse_item(PyObject* o) {
        Py_TYPE(o)->tp_name);
 }
 
-int64_t axes_taken(const Item& i) {
-  return i.kind == Item::kNewAxis ? 0 : i.kind == Item::kMask ? i.tensor.rank() : 1;
-}
+int64_t axes_taken(const Item& i) { return i.kind == Item::kNewAxis ? 0 : i.kind == Item::kMask ? i.tensor.rank() : 1; }
 
 std::vector<Item> parse(PyObject* key, int64_t rank) {
   std::vector<Item> items;
@@ -146,7 +146,8 @@ void add_int(Basic& b, const Item& item, int64_t axis, Dim size) {
   } else {
     Dim i = item.at;
     bool in_range = !less(i, -size) && less(i, size);
-    check(in_range, ErrorKind::kIndex, "[getitem] index {} is out of range for axis {} of size {}", i.str(), axis, size.str());
+    check(in_range, ErrorKind::kIndex, "[getitem] index {} is out of range for axis {} of size {}", i.str(), axis,
+          size.str());
     if (less(i, Dim(0))) i = i + size;
     b.add(axis, i, i + Dim(1), 1, {}, {});
   }
@@ -155,7 +156,8 @@ void add_int(Basic& b, const Item& item, int64_t axis, Dim size) {
 
 void add_slice(Basic& b, const Item& item, int64_t axis, Dim size) {
   Dim start = item.start, stop = item.stop;
-  if (size.is_const() && start.is_const() && stop.is_const() && !item.start_tensor.defined() && !item.stop_tensor.defined()) {
+  if (size.is_const() && start.is_const() && stop.is_const() && !item.start_tensor.defined() &&
+      !item.stop_tensor.defined()) {
     Py_ssize_t from = start.value(), to = stop.value();
     Py_ssize_t length = PySlice_AdjustIndices(size.value(), &from, &to, item.step);
     start = Dim(static_cast<int64_t>(from));
@@ -178,7 +180,7 @@ struct Plan {
   Basic basic;
   std::vector<int64_t> new_axes;  // positions in the sliced tensor after its integer axes went
   Advanced advanced;
-  Tensor lone_mask;               // the key is one mask and nothing else
+  Tensor lone_mask;  // the key is one mask and nothing else
 };
 
 // A mask selects like the coordinates of its true elements.

@@ -23,7 +23,8 @@ PyObject* array(PyObject* o, PyObject* args, PyObject* kwargs) {
   return guard([&]() -> PyObject* {
     static const char* names[] = {"dtype", "copy", nullptr};
     PyObject *dtype = Py_None, *copy = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(names), &dtype, &copy)) throw PythonError();
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(names), &dtype, &copy))
+      throw PythonError();
     Object a = own(to_numpy(self_tensor(o)));
     if (dtype != Py_None) a = own(PyObject_CallMethod(a.get(), "astype", "O", dtype));
     if (copy == Py_True) a = own(PyObject_CallMethod(a.get(), "copy", nullptr));
@@ -62,7 +63,8 @@ PyObject* item(PyObject* o, PyObject* args) {
       for (Py_ssize_t i = 0; i < axes; ++i) {
         int64_t k = dim_of(PyTuple_GET_ITEM(index.get(), i)).value();
         if (k < 0) k += t.size(i);
-        check(k >= 0 && k < t.size(i), ErrorKind::kIndex, "[item] index {} is out of range for axis {} of size {}", k, i, t.size(i));
+        check(k >= 0 && k < t.size(i), ErrorKind::kIndex, "[item] index {} is out of range for axis {} of size {}", k,
+              i, t.size(i));
         flat = flat * t.size(i) + k;
       }
     }
@@ -74,8 +76,7 @@ PyObject* item(PyObject* o, PyObject* args) {
 PyObject* tolist(PyObject* o, PyObject*) {
   return guard([&] {
     Object a = own(to_numpy(self_tensor(o)));
-    if (self_tensor(o).dtype() == DType::kBFloat16)
-      a = own(to_numpy(ops::cast(self_tensor(o), DType::kFloat32)));
+    if (self_tensor(o).dtype() == DType::kBFloat16) a = own(to_numpy(ops::cast(self_tensor(o), DType::kFloat32)));
     return must(PyObject_CallMethod(a.get(), "tolist", nullptr));
   });
 }
@@ -85,7 +86,8 @@ PyObject* backward(PyObject* o, PyObject* args, PyObject* kwargs) {
     static const char* names[] = {"grad_tensor", "retain_graph", "dump_backward_graph_path", nullptr};
     PyObject *grad = Py_None, *path = Py_None;
     int retain = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OpO", const_cast<char**>(names), &grad, &retain, &path)) throw PythonError();
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OpO", const_cast<char**>(names), &grad, &retain, &path))
+      throw PythonError();
     Tensors grads;
     if (grad != Py_None) grads.push_back(expect_tensor(grad, "backward"));
     Tensor t = self_tensor(o);
@@ -264,10 +266,10 @@ PyObject* set_value(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
     Tensor& t = self_tensor(o);
     Tensor v = is_tensor(value) ? tensor_of(value) : to_tensor(value, DType::kUndefined, t.place());
-    check(v.shape() == t.shape(), ErrorKind::kValue, "[set_value] expected a value of shape {}, got {}", to_string(t.shape()),
-          to_string(v.shape()));
-    check(v.dtype() == t.dtype(), ErrorKind::kValue, "[set_value] expected a value of dtype {}, got {}", name_of(t.dtype()),
-          name_of(v.dtype()));
+    check(v.shape() == t.shape(), ErrorKind::kValue, "[set_value] expected a value of shape {}, got {}",
+          to_string(t.shape()), to_string(v.shape()));
+    check(v.dtype() == t.dtype(), ErrorKind::kValue, "[set_value] expected a value of dtype {}, got {}",
+          name_of(t.dtype()), name_of(v.dtype()));
     if (dispatch::Trace* trace = dispatch::Trace::active())
       trace->write(t, v);
     else if (t.is_dist())
@@ -292,7 +294,8 @@ PyObject* copy_(PyObject* o, PyObject* args) {
     return o;
   });
 }
-// The handle means the value from here on: elements, shape, dtype and history. Its storage is left to those who share it.
+// The handle means the value from here on: elements, shape, dtype and history. Its storage is left to those who share
+// it.
 PyObject* become(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
     if (dispatch::Trace* trace = dispatch::Trace::active())
@@ -304,8 +307,8 @@ PyObject* become(PyObject* o, PyObject* value) {
   });
 }
 
-// An in-place operator that is a composition: the result's elements go into this tensor's storage, so that views see them; where shape or
-// dtype differ, the handle takes the result over.
+// An in-place operator that is a composition: the result's elements go into this tensor's storage, so that views see
+// them; where shape or dtype differ, the handle takes the result over.
 PyObject* write_back(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
     Tensor &t = self_tensor(o), &v = expect_tensor(value, "in-place operator");
@@ -376,10 +379,11 @@ PyObject* view_dtype(PyObject*, PyObject* args) {
     auto from = static_cast<int64_t>(size_of(t.dtype())), to = static_cast<int64_t>(size_of(d));
     Tensor out = t.as_view(t.shape(), t.strides(), t->offset);
     if (from != to) {
-      check(t.rank() > 0 && t.is_contiguous(), ErrorKind::kValue, "[view] expected a contiguous tensor with at least one axis");
+      check(t.rank() > 0 && t.is_contiguous(), ErrorKind::kValue,
+            "[view] expected a contiguous tensor with at least one axis");
       int64_t bytes = t.size(-1) * from;
-      check(bytes % to == 0 && (t->offset * from) % to == 0, ErrorKind::kValue, "[view] the last axis of {} bytes is no whole number of {}",
-            bytes, name_of(d));
+      check(bytes % to == 0 && (t->offset * from) % to == 0, ErrorKind::kValue,
+            "[view] the last axis of {} bytes is no whole number of {}", bytes, name_of(d));
       Shape shape = t.shape();
       shape[shape.size() - 1] = Dim(bytes / to);
       out = t.as_view(shape, contiguous_strides(shape), t->offset * from / to);
@@ -391,10 +395,11 @@ PyObject* view_dtype(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef module_functions[] = {{"collect_grads", collect_grads, METH_O, "the gradients of a list of parameters"},
-                                  {"clear_gradients", clear_gradients, METH_VARARGS, "zeroes or drops the gradients of a list of parameters"},
-                                  {"view_dtype", view_dtype, METH_VARARGS, "view_dtype(tensor, dtype)"},
-                                  {}};
+PyMethodDef module_functions[] = {
+    {"collect_grads", collect_grads, METH_O, "the gradients of a list of parameters"},
+    {"clear_gradients", clear_gradients, METH_VARARGS, "zeroes or drops the gradients of a list of parameters"},
+    {"view_dtype", view_dtype, METH_VARARGS, "view_dtype(tensor, dtype)"},
+    {}};
 
 PyMethodDef with_keywords(const char* name, PyCFunctionWithKeywords f, const char* doc) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)), METH_VARARGS | METH_KEYWORDS, doc};
@@ -404,7 +409,8 @@ PyMethodDef with_keywords(const char* name, PyCFunctionWithKeywords f, const cha
 
 PyMethodDef* tensor_methods() {
   static PyMethodDef methods[] = {
-      {"numpy", numpy, METH_NOARGS, "the elements as a NumPy array; shares memory where NumPy has the type (bfloat16 comes as uint16)"},
+      {"numpy", numpy, METH_NOARGS,
+       "the elements as a NumPy array; shares memory where NumPy has the type (bfloat16 comes as uint16)"},
       with_keywords("__array__", array, nullptr),
       {"item", item, METH_VARARGS, "one element as a Python number"},
       {"tolist", tolist, METH_NOARGS, "the elements as nested lists"},

@@ -4,7 +4,14 @@
 
 namespace {
 
-PyModuleDef definition{PyModuleDef_HEAD_INIT, "paddle._core", "The C++ core of the framework.", -1, nullptr, nullptr, nullptr, nullptr,
+PyModuleDef definition{PyModuleDef_HEAD_INIT,
+                       "paddle._core",
+                       "The C++ core of the framework.",
+                       -1,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
                        nullptr};
 
 }  // namespace

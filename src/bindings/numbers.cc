@@ -15,7 +15,9 @@ namespace {
 bool is_plain_number(PyObject* o) { return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_symint(o); }
 
 // NumPy arrays and scalars take part as tensors.
-bool is_array(PyObject* o) { return PyObject_HasAttrString(o, "__array__") || PyObject_HasAttrString(o, "__array_interface__"); }
+bool is_array(PyObject* o) {
+  return PyObject_HasAttrString(o, "__array__") || PyObject_HasAttrString(o, "__array_interface__");
+}
 
 // The other operand as a tensor; undefined if its type is none of ours.
 Tensor operand(PyObject* o, const Tensor& other) {
@@ -133,12 +135,18 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
     Py_RETURN_NOTIMPLEMENTED;
   }
   switch (op) {
-    case Py_EQ: return binary<static_cast<Binary>(ops::equal)>(a, b);
-    case Py_NE: return binary<static_cast<Binary>(ops::not_equal)>(a, b);
-    case Py_LT: return binary<static_cast<Binary>(ops::less_than)>(a, b);
-    case Py_LE: return binary<static_cast<Binary>(ops::less_equal)>(a, b);
-    case Py_GT: return binary<static_cast<Binary>(ops::greater_than)>(a, b);
-    default: return binary<static_cast<Binary>(ops::greater_equal)>(a, b);
+    case Py_EQ:
+      return binary<static_cast<Binary>(ops::equal)>(a, b);
+    case Py_NE:
+      return binary<static_cast<Binary>(ops::not_equal)>(a, b);
+    case Py_LT:
+      return binary<static_cast<Binary>(ops::less_than)>(a, b);
+    case Py_LE:
+      return binary<static_cast<Binary>(ops::less_equal)>(a, b);
+    case Py_GT:
+      return binary<static_cast<Binary>(ops::greater_than)>(a, b);
+    default:
+      return binary<static_cast<Binary>(ops::greater_equal)>(a, b);
   }
 }
 
@@ -146,7 +154,8 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
 const Tensor& single(PyObject* o, const char* what) {
   Tensor& t = expect_tensor(o, what);
   dispatch::check_value_readable(t, what);
-  check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element, got shape {}", what, to_string(t.shape()));
+  check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element, got shape {}", what,
+        to_string(t.shape()));
   return t;
 }
 int truth(PyObject* o) {

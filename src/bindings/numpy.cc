@@ -1,14 +1,14 @@
-// Arrays in and out. NumPy is reached through the buffer protocol and its Python interface only, so that one build serves every
-// version of it.
+// Arrays in and out. NumPy is reached through the buffer protocol and its Python interface only, so that one build
+// serves every version of it.
 #include "bindings/py.h"
 
 #include <cstring>
 
 #include "api/ops.h"
 #include "base/error.h"
-#include "dispatch/trace.h"
 #include "device/registry.h"
 #include "dispatch/eager.h"
+#include "dispatch/trace.h"
 #include "tensor/element.h"
 
 namespace paddle::bindings {
@@ -26,30 +26,51 @@ DType dtype_of_format(const char* format, Py_ssize_t size) {
   if (!f.empty() && (f[0] == '@' || f[0] == '=' || f[0] == '<')) f = f.substr(1);
   if (f.size() == 1) {
     switch (f[0]) {
-      case '?': return DType::kBool;
-      case 'b': return DType::kInt8;
-      case 'B': return DType::kUInt8;
-      case 'e': return DType::kFloat16;
-      case 'f': return DType::kFloat32;
-      case 'd': return DType::kFloat64;
-      case 'h': case 'i': case 'l': case 'q': case 'n':
+      case '?':
+        return DType::kBool;
+      case 'b':
+        return DType::kInt8;
+      case 'B':
+        return DType::kUInt8;
+      case 'e':
+        return DType::kFloat16;
+      case 'f':
+        return DType::kFloat32;
+      case 'd':
+        return DType::kFloat64;
+      case 'h':
+      case 'i':
+      case 'l':
+      case 'q':
+      case 'n':
         return size == 2 ? DType::kInt16 : size == 4 ? DType::kInt32 : size == 8 ? DType::kInt64 : DType::kInt8;
-      case 'H': case 'I': case 'L': case 'Q': case 'N':
+      case 'H':
+      case 'I':
+      case 'L':
+      case 'Q':
+      case 'N':
         return size == 2 ? DType::kBFloat16 : size == 4 ? DType::kUInt32 : size == 8 ? DType::kUInt64 : DType::kUInt8;
-      default: break;
+      default:
+        break;
     }
   }
   if (f == "Zf") return DType::kComplex64;
   if (f == "Zd") return DType::kComplex128;
-  fail(ErrorKind::kType, "[to_tensor] expected an array of numbers or bools, got elements of format '{}'", format ? format : "");
+  fail(ErrorKind::kType, "[to_tensor] expected an array of numbers or bools, got elements of format '{}'",
+       format ? format : "");
 }
 
 const char* numpy_name(DType t) {
   switch (t) {
-    case DType::kBool: return "bool";
-    case DType::kBFloat16: return "uint16";  // official Paddle's form of it in NumPy
-    case DType::kFloat8E4M3FN: case DType::kFloat8E5M2: return "uint8";
-    default: return nullptr;
+    case DType::kBool:
+      return "bool";
+    case DType::kBFloat16:
+      return "uint16";  // official Paddle's form of it in NumPy
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E5M2:
+      return "uint8";
+    default:
+      return nullptr;
   }
 }
 
@@ -84,7 +105,8 @@ Tensor stack_of(PyObject* o) {
 }
 
 bool python_value(PyObject* o) {
-  return PyFloat_Check(o) || PyLong_Check(o) || PyBool_Check(o) || PyComplex_Check(o) || PyList_Check(o) || PyTuple_Check(o);
+  return PyFloat_Check(o) || PyLong_Check(o) || PyBool_Check(o) || PyComplex_Check(o) || PyList_Check(o) ||
+         PyTuple_Check(o);
 }
 
 // Python floats have no width of their own: they take the default dtype. NumPy arrays keep theirs.
@@ -96,13 +118,14 @@ DType natural(PyObject* value, DType of_array) {
     leaf = PyList_Check(leaf) ? PyList_GET_ITEM(leaf, 0) : PyTuple_GET_ITEM(leaf, 0);
   if (!python_value(leaf)) return of_array;
   if (of_array == DType::kFloat64) return default_dtype();
-  if (of_array == DType::kComplex128) return default_dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+  if (of_array == DType::kComplex128)
+    return default_dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
   return of_array;
 }
 
 Tensor read_number(PyObject* value, DType dtype) {
   Scalar s = scalar_from(value, "to_tensor");
-  DType d = dtype != DType::kUndefined          ? dtype
+  DType d = dtype != DType::kUndefined             ? dtype
             : s.natural_dtype() == DType::kFloat64 ? (PyFloat_CheckExact(value) ? default_dtype() : DType::kFloat64)
             : s.natural_dtype() == DType::kComplex128
                 ? (default_dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64)
@@ -141,7 +164,8 @@ Tensor from_array(PyObject* value, bool copy) {
     dtype = dtype_of_format(buffer->format, buffer->itemsize);
     for (int i = 0; i < buffer->ndim; ++i) {
       shape.push_back(Dim(static_cast<int64_t>(buffer->shape[i])));
-      check(buffer->strides[i] % buffer->itemsize == 0, ErrorKind::kValue, "[to_tensor] the array's strides are not whole elements");
+      check(buffer->strides[i] % buffer->itemsize == 0, ErrorKind::kValue,
+            "[to_tensor] the array's strides are not whole elements");
       strides.push_back(buffer->strides[i] / buffer->itemsize);
     }
   } catch (...) {
@@ -206,26 +230,27 @@ PyObject* to_numpy(const Tensor& given) {
   std::string name = special ? special : std::string(name_of(host.dtype()));
   // The array keeps this capsule, and the capsule the storage: the memory is shared, not copied.
   auto* keep = new Ref<Storage>(host->storage);
-  Object capsule = own(PyCapsule_New(keep, nullptr, [](PyObject* c) {
-    delete static_cast<Ref<Storage>*>(PyCapsule_GetPointer(c, nullptr));
-  }));
+  Object capsule = own(PyCapsule_New(
+      keep, nullptr, [](PyObject* c) { delete static_cast<Ref<Storage>*>(PyCapsule_GetPointer(c, nullptr)); }));
   size_t item = size_of(host.dtype());
   int64_t n = host.numel();
   if (n == 0) {
     Object shape = own(wrap_shape(host.shape()));
-    return must(PyObject_CallMethod(numpy().get(), "empty", "Os", own(PyList_AsTuple(shape.get())).get(), name.c_str()));
+    return must(
+        PyObject_CallMethod(numpy().get(), "empty", "Os", own(PyList_AsTuple(shape.get())).get(), name.c_str()));
   }
   Object shape = own(PyTuple_New(host.rank())), strides = own(PyTuple_New(host.rank()));
   for (int64_t i = 0; i < host.rank(); ++i) {
     PyTuple_SET_ITEM(shape.get(), i, PyLong_FromLongLong(host.size(i)));
-    PyTuple_SET_ITEM(strides.get(), i, PyLong_FromLongLong(host.strides()[static_cast<size_t>(i)] * static_cast<int64_t>(item)));
+    PyTuple_SET_ITEM(strides.get(), i,
+                     PyLong_FromLongLong(host.strides()[static_cast<size_t>(i)] * static_cast<int64_t>(item)));
   }
   Object types = own(PyObject_GetAttrString(numpy().get(), "dtype"));
   Object dtype = own(PyObject_CallFunction(types.get(), "s", name.c_str()));
   Object type_text = own(PyObject_GetAttrString(dtype.get(), "str"));
-  Object interface = own(Py_BuildValue("{s:O,s:O,s:O,s:(K,O),s:i}", "shape", shape.get(), "typestr", type_text.get(), "strides",
-                                       strides.get(), "data", reinterpret_cast<unsigned long long>(host.data()), Py_False,
-                                       "version", 3));
+  Object interface = own(Py_BuildValue("{s:O,s:O,s:O,s:(K,O),s:i}", "shape", shape.get(), "typestr", type_text.get(),
+                                       "strides", strides.get(), "data",
+                                       reinterpret_cast<unsigned long long>(host.data()), Py_False, "version", 3));
   // A plain object that carries __array_interface__ and the capsule.
   static PyObject* holder_type = nullptr;
   if (!holder_type)

@@ -1,7 +1,7 @@
 // Table-driven entry points: one Python callable per operator, argument parsing driven by the operator's record.
 //
-// The callables are of one type with the vectorcall protocol and the method-descriptor flag, so that the same object serves as
-// paddle.tanh and as Tensor.tanh without a bound-method object per call.
+// The callables are of one type with the vectorcall protocol and the method-descriptor flag, so that the same object
+// serves as paddle.tanh and as Tensor.tanh without a bound-method object per call.
 #include "bindings/op_entry.h"
 
 #include <structmember.h>
@@ -38,16 +38,15 @@ struct Arena {
 struct Entry {
   const OpInfo* op;
   bool inplace;
-  std::vector<PyObject*> names;                          // interned, per argument
-  std::vector<Arg> defaults;                             // tag kNone where there is none
-  std::vector<bool> optional;                            // may be omitted
-  std::vector<std::pair<PyObject*, uint8_t>> aliases;    // interned
-  Arena kept;                                            // owns the defaults
+  std::vector<PyObject*> names;                        // interned, per argument
+  std::vector<Arg> defaults;                           // tag kNone where there is none
+  std::vector<bool> optional;                          // may be omitted
+  std::vector<std::pair<PyObject*, uint8_t>> aliases;  // interned
+  Arena kept;                                          // owns the defaults
 };
 
 struct OpFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   Entry* entry;
   PyObject* name;
   PyObject* dict;
@@ -143,7 +142,8 @@ Arg convert(const Entry& e, size_t i, PyObject* o, Arena& arena, PyObject* const
     case ArgKind::kTensors:
     case ArgKind::kOptTensors:
       if (o == Py_None) return Arg();
-      return Arg(arena.lists.emplace_front(tensors_from(o, std::string(info.name).c_str(), info.kind == ArgKind::kOptTensors)));
+      return Arg(arena.lists.emplace_front(
+          tensors_from(o, std::string(info.name).c_str(), info.kind == ArgKind::kOptTensors)));
     case ArgKind::kScalar:
       return Arg(arena.scalars.emplace_front(scalar_from(o, std::string(e.op->name).c_str())));
     case ArgKind::kInts:
@@ -169,14 +169,16 @@ Arg convert(const Entry& e, size_t i, PyObject* o, Arena& arena, PyObject* const
     case ArgKind::kPlace:
       return o == Py_None ? Arg() : Arg(place_from(o, std::string(e.op->name).c_str()));
     case ArgKind::kIntList:
-      return Arg(std::span<const int64_t>(arena.int_lists.emplace_front(int_list_from(o, std::string(e.op->name).c_str()))));
+      return Arg(
+          std::span<const int64_t>(arena.int_lists.emplace_front(int_list_from(o, std::string(e.op->name).c_str()))));
     case ArgKind::kFloatList:
       return Arg(std::span<const double>(arena.float_lists.emplace_front(float_list(e, i, o))));
     case ArgKind::kBoolList: {
       Object seq = own(PySequence_Fast(o, "expected a list of bools"));
       size_t size = static_cast<size_t>(PySequence_Fast_GET_SIZE(seq.get()));
       auto& kept = arena.bool_lists.emplace_front(new bool[size]);
-      for (size_t k = 0; k < size; ++k) kept[k] = as_bool(e, i, PySequence_Fast_GET_ITEM(seq.get(), static_cast<Py_ssize_t>(k)));
+      for (size_t k = 0; k < size; ++k)
+        kept[k] = as_bool(e, i, PySequence_Fast_GET_ITEM(seq.get(), static_cast<Py_ssize_t>(k)));
       return Arg(std::span<const bool>(kept.get(), size));
     }
     case ArgKind::kStringList: {
@@ -403,8 +405,9 @@ Entry* make_entry(const PyOp& row, bool inplace) {
     e->optional.push_back(a.has_default || optional_kind(a.kind));
     e->defaults.emplace_back();
     if (!a.has_default || a.default_text == "None") continue;
-    Object value = a.kind == ArgKind::kDType || a.kind == ArgKind::kOptDType ? own(PyUnicode_FromString(std::string(a.default_text).c_str()))
-                                                                             : eval_default(a.default_text);
+    Object value = a.kind == ArgKind::kDType || a.kind == ArgKind::kOptDType
+                       ? own(PyUnicode_FromString(std::string(a.default_text).c_str()))
+                       : eval_default(a.default_text);
     e->defaults[i] = convert(*e, i, value.get(), e->kept, nullptr, 0);
   }
   for (const PyAlias& a : row.aliases) e->aliases.emplace_back(PyUnicode_InternFromString(a.name), a.arg);
@@ -441,7 +444,8 @@ void publish(PyObject* table, PyObject* function, std::string_view full_name) {
 DType number_dtype(const Scalar& s, DType other) {
   DType natural = s.natural_dtype();
   if (other == DType::kUndefined) return natural == DType::kFloat64 ? default_dtype() : natural;
-  if (natural == DType::kComplex128) return is_complex(other) ? other : complex_of(is_float(other) ? other : default_dtype());
+  if (natural == DType::kComplex128)
+    return is_complex(other) ? other : complex_of(is_float(other) ? other : default_dtype());
   if (natural == DType::kFloat64) return is_inexact(other) ? other : default_dtype();
   if (natural == DType::kInt64) return other == DType::kBool ? DType::kInt64 : other;
   return other;

@@ -95,18 +95,15 @@ class AcquireGil {
 
 // ---- tensors
 struct PyTensor {
-  PyObject_HEAD
-  Tensor tensor;
+  PyObject_HEAD Tensor tensor;
   PyObject* dict;
   PyObject* weak;
 };
 extern PyTypeObject* tensor_type;
-inline bool is_tensor(PyObject* o) {
-  return Py_TYPE(o) == tensor_type || PyType_IsSubtype(Py_TYPE(o), tensor_type);
-}
+inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == tensor_type || PyType_IsSubtype(Py_TYPE(o), tensor_type); }
 inline Tensor& tensor_of(PyObject* o) { return reinterpret_cast<PyTensor*>(o)->tensor; }
 Tensor& expect_tensor(PyObject* o, const char* what);  // TypeError if it is none
-PyObject* wrap(Tensor t);                               // the tensor's own object if it lives; None for an undefined tensor
+PyObject* wrap(Tensor t);  // the tensor's own object if it lives; None for an undefined tensor
 PyObject* wrap_list(const Tensors& list);
 Tensors tensors_from(PyObject* list_or_tensor, const char* what, bool none_as_undefined = false);
 
@@ -123,17 +120,18 @@ void set_default_dtype(DType t);
 PyObject* wrap_shape(std::span<const Dim> shape);  // list of ints; symbolic sizes under capture
 PyObject* wrap_dim(Dim d);
 bool is_symint(PyObject* o);
-Dim dim_of(PyObject* o);                           // an int, a symbolic size, or what has __index__
+Dim dim_of(PyObject* o);  // an int, a symbolic size, or what has __index__
 Scalar scalar_from(PyObject* o, const char* what);
 Ints ints_from(PyObject* o, const char* what);
 std::vector<int64_t> int_list_from(PyObject* o, const char* what);
 std::string string_from(PyObject* o, const char* what);
 
 // ---- NumPy and sequences
-Tensor from_array(PyObject* array, bool copy);                  // anything with a buffer
-Tensor to_tensor(PyObject* value, DType dtype, Place place);    // numbers, nested lists, arrays, tensors; always a new tensor
-Tensor to_place(const Tensor& t, Place place);                  // the tensor itself if it is there
-PyObject* to_numpy(const Tensor& t);                            // shares memory where the type allows it
+Tensor from_array(PyObject* array, bool copy);  // anything with a buffer
+Tensor to_tensor(PyObject* value, DType dtype,
+                 Place place);                  // numbers, nested lists, arrays, tensors; always a new tensor
+Tensor to_place(const Tensor& t, Place place);  // the tensor itself if it is there
+PyObject* to_numpy(const Tensor& t);            // shares memory where the type allows it
 
 // ---- registration, each adds its types and functions to the module
 void add_dtypes(PyObject* module);

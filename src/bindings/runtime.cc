@@ -33,7 +33,8 @@ PyObject* get_rng_state(PyObject*, PyObject*) {
 }
 PyObject* set_rng_state(PyObject*, PyObject* state) {
   return guard([&]() -> PyObject* {
-    check(PyTuple_Check(state) && PyTuple_GET_SIZE(state) == 2, ErrorKind::kValue, "[set_rng_state] expected (seed, offset)");
+    check(PyTuple_Check(state) && PyTuple_GET_SIZE(state) == 2, ErrorKind::kValue,
+          "[set_rng_state] expected (seed, offset)");
     generator().set_state({unsigned_from(PyTuple_GET_ITEM(state, 0)), unsigned_from(PyTuple_GET_ITEM(state, 1))});
     Py_RETURN_NONE;
   });
@@ -75,16 +76,21 @@ PyObject* flag_set(PyObject*, PyObject* args) {
   });
 }
 
-PyObject* get_default(PyObject*, PyObject*) { return guard([] { return wrap_dtype(default_dtype()); }); }
+PyObject* get_default(PyObject*, PyObject*) {
+  return guard([] { return wrap_dtype(default_dtype()); });
+}
 PyObject* set_default(PyObject*, PyObject* value) {
   return guard([&]() -> PyObject* {
     DType t = dtype_from(value, "set_default_dtype");
-    check(is_float(t) && !is_float8(t), ErrorKind::kType, "[set_default_dtype] expected a floating-point dtype, got {}", name_of(t));
+    check(is_float(t) && !is_float8(t), ErrorKind::kType, "[set_default_dtype] expected a floating-point dtype, got {}",
+          name_of(t));
     set_default_dtype(t);
     Py_RETURN_NONE;
   });
 }
-PyObject* current_place(PyObject*, PyObject*) { return guard([] { return wrap_place(device::default_place()); }); }
+PyObject* current_place(PyObject*, PyObject*) {
+  return guard([] { return wrap_place(device::default_place()); });
+}
 PyObject* set_current_place(PyObject*, PyObject* place) {
   return guard([&]() -> PyObject* {
     device::set_default_place(place_from(place, "set_device"));
@@ -94,12 +100,14 @@ PyObject* set_current_place(PyObject*, PyObject* place) {
 PyObject* device_kinds(PyObject*, PyObject*) {
   return guard([] {
     Object list = own(PyList_New(0));
-    for (const std::string& k : device::kinds()) must_zero(PyList_Append(list.get(), own(PyUnicode_FromString(k.c_str())).get()));
+    for (const std::string& k : device::kinds())
+      must_zero(PyList_Append(list.get(), own(PyUnicode_FromString(k.c_str())).get()));
     return list.release();
   });
 }
 PyObject* device_count(PyObject*, PyObject* kind) {
-  return guard([&] { return must(PyLong_FromLong(device::count(place_from_string(string_from(kind, "device")).kind))); });
+  return guard(
+      [&] { return must(PyLong_FromLong(device::count(place_from_string(string_from(kind, "device")).kind))); });
 }
 PyObject* load_device_plugin(PyObject*, PyObject* path) {
   return guard([&]() -> PyObject* {
@@ -153,10 +161,12 @@ PyObject* memory_stats(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject* place = Py_None;
     if (!PyArg_ParseTuple(args, "|O", &place)) throw PythonError();
-    device::AllocatorStats s = device::stats(place == Py_None ? device::default_place() : place_from(place, "memory_stats"));
+    device::AllocatorStats s =
+        device::stats(place == Py_None ? device::default_place() : place_from(place, "memory_stats"));
     auto k = [](uint64_t v) { return static_cast<unsigned long long>(v); };
     return must(Py_BuildValue("{s:K,s:K,s:K,s:K,s:K}", "in_use", k(s.in_use), "reserved", k(s.reserved), "peak_in_use",
-                              k(s.peak_in_use), "peak_reserved", k(s.peak_reserved), "device_calls", k(s.device_calls)));
+                              k(s.peak_in_use), "peak_reserved", k(s.peak_reserved), "device_calls",
+                              k(s.device_calls)));
   });
 }
 PyObject* reset_peak_memory(PyObject*, PyObject* args) {
@@ -230,9 +240,8 @@ PyMethodDef functions[] = {{"seed", seed, METH_O, nullptr},
 
 void add_runtime(PyObject* module) {
   add_functions(module, functions);
-  flags::on_change("prim_enable_dynamic", [](const flags::Value& v) {
-    dispatch::state().decompose = std::get<bool>(v);
-  });
+  flags::on_change("prim_enable_dynamic",
+                   [](const flags::Value& v) { dispatch::state().decompose = std::get<bool>(v); });
   flags::on_change("paddle_num_threads", [](const flags::Value& v) {
     if (int64_t n = std::get<int64_t>(v); n > 0) set_num_threads(static_cast<int>(n));
   });

@@ -1,8 +1,8 @@
 // A size that is symbolic under capture, as Python sees it.
 //
-// The class answers `int` as its __class__, so isinstance(n, int) holds; it is not a subclass, because CPython's C code reads a true
-// int's digits without asking. Whatever needs the number (__index__, __bool__, __hash__, __format__) records a guard that it stays what
-// it is; arithmetic stays symbolic.
+// The class answers `int` as its __class__, so isinstance(n, int) holds; it is not a subclass, because CPython's C code
+// reads a true int's digits without asking. Whatever needs the number (__index__, __bool__, __hash__, __format__)
+// records a guard that it stays what it is; arithmetic stays symbolic.
 #include "bindings/py.h"
 
 #include "base/error.h"
@@ -12,8 +12,7 @@ namespace paddle::bindings {
 namespace {
 
 struct PySymInt {
-  PyObject_HEAD
-  Dim dim;
+  PyObject_HEAD Dim dim;
 };
 PyTypeObject* symint_type = nullptr;
 
@@ -66,19 +65,24 @@ PyObject* arithmetic_or(PyObject* a, PyObject* b, F&& f, binaryfunc otherwise) {
 }
 
 PyObject* sym_add(PyObject* a, PyObject* b) {
-  return arithmetic_or(a, b, [](Dim x, Dim y) { return x + y; }, PyNumber_Add);
+  return arithmetic_or(
+      a, b, [](Dim x, Dim y) { return x + y; }, PyNumber_Add);
 }
 PyObject* sym_sub(PyObject* a, PyObject* b) {
-  return arithmetic_or(a, b, [](Dim x, Dim y) { return x - y; }, PyNumber_Subtract);
+  return arithmetic_or(
+      a, b, [](Dim x, Dim y) { return x - y; }, PyNumber_Subtract);
 }
 PyObject* sym_mul(PyObject* a, PyObject* b) {
-  return arithmetic_or(a, b, [](Dim x, Dim y) { return x * y; }, PyNumber_Multiply);
+  return arithmetic_or(
+      a, b, [](Dim x, Dim y) { return x * y; }, PyNumber_Multiply);
 }
 PyObject* sym_floor_div(PyObject* a, PyObject* b) {
-  return arithmetic_or(a, b, [](Dim x, Dim y) { return floor_div(x, y); }, PyNumber_FloorDivide);
+  return arithmetic_or(
+      a, b, [](Dim x, Dim y) { return floor_div(x, y); }, PyNumber_FloorDivide);
 }
 PyObject* sym_mod(PyObject* a, PyObject* b) {
-  return arithmetic_or(a, b, [](Dim x, Dim y) { return mod(x, y); }, PyNumber_Remainder);
+  return arithmetic_or(
+      a, b, [](Dim x, Dim y) { return mod(x, y); }, PyNumber_Remainder);
 }
 PyObject* sym_neg(PyObject* a) {
   return guard([&] { return wrap_dim(-dim_in(a)); });
@@ -115,12 +119,18 @@ PyObject* sym_compare(PyObject* a, PyObject* b, int op) {
   return guard([&] {
     Dim x = dim_in(a), y = dim_of(b);
     switch (op) {
-      case Py_EQ: return PyBool_FromLong(holds(x, DimRel::kEq, y));
-      case Py_NE: return PyBool_FromLong(holds(x, DimRel::kNe, y));
-      case Py_LT: return PyBool_FromLong(holds(x, DimRel::kLt, y));
-      case Py_LE: return PyBool_FromLong(holds(x, DimRel::kLe, y));
-      case Py_GT: return PyBool_FromLong(holds(y, DimRel::kLt, x));
-      default: return PyBool_FromLong(holds(y, DimRel::kLe, x));
+      case Py_EQ:
+        return PyBool_FromLong(holds(x, DimRel::kEq, y));
+      case Py_NE:
+        return PyBool_FromLong(holds(x, DimRel::kNe, y));
+      case Py_LT:
+        return PyBool_FromLong(holds(x, DimRel::kLt, y));
+      case Py_LE:
+        return PyBool_FromLong(holds(x, DimRel::kLe, y));
+      case Py_GT:
+        return PyBool_FromLong(holds(y, DimRel::kLt, x));
+      default:
+        return PyBool_FromLong(holds(y, DimRel::kLe, x));
     }
   });
 }

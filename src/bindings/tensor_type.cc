@@ -1,8 +1,8 @@
 // The Python class Tensor: identity, life time, and the attributes that need no operator.
 //
-// A tensor and its Python object refer to each other: the object owns the tensor; the tensor knows its living object, so that the same
-// tensor is the same object. When the object dies while C++ still holds the tensor (a saved input, a parameter's
-// gradient), the object's class and attributes are kept with the tensor and come back with the next object.
+// A tensor and its Python object refer to each other: the object owns the tensor; the tensor knows its living object,
+// so that the same tensor is the same object. When the object dies while C++ still holds the tensor (a saved input, a
+// parameter's gradient), the object's class and attributes are kept with the tensor and come back with the next object.
 #include "bindings/py.h"
 
 #include <structmember.h>
@@ -82,10 +82,12 @@ PyObject* tensor_new(PyTypeObject* type, PyObject*, PyObject*) {
   return guard([&] { return make_object(type, Tensor(), nullptr); });
 }
 
-// Tensor(): an empty one. Tensor(value, dtype=None, place=None, name=...): a new tensor of value; from a Tensor: shares its storage.
+// Tensor(): an empty one. Tensor(value, dtype=None, place=None, name=...): a new tensor of value; from a Tensor: shares
+// its storage.
 int tensor_init(PyObject* o, PyObject* args, PyObject* kwargs) {
   return guard_int([&] {
-    static const char* names[] = {"value", "dtype", "place", "name", "stop_gradient", "persistable", "zero_copy", nullptr};
+    static const char* names[] = {"value",         "dtype",       "place",     "name",
+                                  "stop_gradient", "persistable", "zero_copy", nullptr};
     PyObject *value = nullptr, *dtype = nullptr, *place = nullptr, *name = nullptr;
     int stop_gradient = 1, persistable = 0, zero_copy = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOppp", const_cast<char**>(names), &value, &dtype, &place, &name,
@@ -118,15 +120,33 @@ Tensor& live(PyObject* o) {
 }
 
 // ---- attributes
-PyObject* get_shape(PyObject* o, void*) { return guard([&] { return wrap_shape(live(o).shape()); }); }
-PyObject* get_dtype(PyObject* o, void*) { return guard([&] { return wrap_dtype(live(o).dtype()); }); }
-PyObject* get_place(PyObject* o, void*) { return guard([&] { return wrap_place(live(o).place()); }); }
-PyObject* get_ndim(PyObject* o, void*) { return guard([&] { return must(PyLong_FromLongLong(live(o).rank())); }); }
-PyObject* get_size(PyObject* o, void*) { return guard([&] { return wrap_dim(numel(live(o).shape())); }); }
-PyObject* get_itemsize(PyObject* o, void*) { return guard([&] { return must(PyLong_FromSize_t(size_of(live(o).dtype()))); }); }
-PyObject* get_stop_gradient(PyObject* o, void*) { return guard([&] { return PyBool_FromLong(live(o).stop_gradient()); }); }
-PyObject* get_requires_grad(PyObject* o, void*) { return guard([&] { return PyBool_FromLong(!live(o).stop_gradient()); }); }
-PyObject* get_persistable(PyObject* o, void*) { return guard([&] { return PyBool_FromLong(live(o)->persistable); }); }
+PyObject* get_shape(PyObject* o, void*) {
+  return guard([&] { return wrap_shape(live(o).shape()); });
+}
+PyObject* get_dtype(PyObject* o, void*) {
+  return guard([&] { return wrap_dtype(live(o).dtype()); });
+}
+PyObject* get_place(PyObject* o, void*) {
+  return guard([&] { return wrap_place(live(o).place()); });
+}
+PyObject* get_ndim(PyObject* o, void*) {
+  return guard([&] { return must(PyLong_FromLongLong(live(o).rank())); });
+}
+PyObject* get_size(PyObject* o, void*) {
+  return guard([&] { return wrap_dim(numel(live(o).shape())); });
+}
+PyObject* get_itemsize(PyObject* o, void*) {
+  return guard([&] { return must(PyLong_FromSize_t(size_of(live(o).dtype()))); });
+}
+PyObject* get_stop_gradient(PyObject* o, void*) {
+  return guard([&] { return PyBool_FromLong(live(o).stop_gradient()); });
+}
+PyObject* get_requires_grad(PyObject* o, void*) {
+  return guard([&] { return PyBool_FromLong(!live(o).stop_gradient()); });
+}
+PyObject* get_persistable(PyObject* o, void*) {
+  return guard([&] { return PyBool_FromLong(live(o)->persistable); });
+}
 PyObject* get_is_leaf(PyObject* o, void*) {
   return guard([&] { return PyBool_FromLong(live(o).stop_gradient() || autograd::is_leaf(live(o))); });
 }
@@ -208,7 +228,8 @@ PyObject* get_strides(PyObject* o, void*) {
   });
 }
 PyObject* get_offset(PyObject* o, void*) {
-  return guard([&] { return must(PyLong_FromLongLong(live(o)->offset * static_cast<int64_t>(size_of(live(o).dtype())))); });
+  return guard(
+      [&] { return must(PyLong_FromLongLong(live(o)->offset * static_cast<int64_t>(size_of(live(o).dtype())))); });
 }
 PyObject* get_grad_fn(PyObject* o, void*) {
   return guard([&]() -> PyObject* {
@@ -257,7 +278,8 @@ PyGetSetDef getset[] = {
     {"name", get_name, set_name, "unique name", nullptr},
     {"strides", get_strides, nullptr, "distance in elements between neighbours along each axis", nullptr},
     {"offset", get_offset, nullptr, "bytes from the start of the storage", nullptr},
-    {"grad_fn", get_grad_fn, nullptr, "name of the backward step that leads to this tensor, or None for leaves", nullptr},
+    {"grad_fn", get_grad_fn, nullptr, "name of the backward step that leads to this tensor, or None for leaves",
+     nullptr},
     {"data", get_data, set_data, "the elements; assigning takes over those of another tensor", nullptr},
     {"type", get_type, nullptr, "kind of tensor", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -330,18 +352,19 @@ Tensors tensors_from(PyObject* o, const char* what, bool none_as_undefined) {
 int64_t guard_int64(Dim d) { return guard_int(d); }
 
 void add_tensor(PyObject* module) {
-  static std::vector<PyType_Slot> slots = {{Py_tp_new, reinterpret_cast<void*>(tensor_new)},
-                                           {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
-                                           {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                                           {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                                           {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                                           {Py_tp_getset, getset},
-                                           {Py_tp_members, members},
-                                           {Py_tp_hash, reinterpret_cast<void*>(hash)},
-                                           {Py_mp_length, reinterpret_cast<void*>(length)},
-                                           {Py_sq_length, reinterpret_cast<void*>(length)},
-                                           {Py_tp_methods, tensor_methods()},
-                                           {Py_tp_doc, const_cast<char*>("An n-dimensional array with automatic differentiation.")}};
+  static std::vector<PyType_Slot> slots = {
+      {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
+      {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_getset, getset},
+      {Py_tp_members, members},
+      {Py_tp_hash, reinterpret_cast<void*>(hash)},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {Py_sq_length, reinterpret_cast<void*>(length)},
+      {Py_tp_methods, tensor_methods()},
+      {Py_tp_doc, const_cast<char*>("An n-dimensional array with automatic differentiation.")}};
   for (const PyType_Slot& s : number_slots()) slots.push_back(s);
   for (const PyType_Slot& s : indexing_slots()) slots.push_back(s);
   slots.push_back({0, nullptr});

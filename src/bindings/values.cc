@@ -58,7 +58,8 @@ Scalar scalar_from(PyObject* o, const char* what) {
   if (PyComplex_Check(o)) return Scalar(std::complex<double>(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   // NumPy scalars and 0-d arrays: their own item() says what they are.
   if (Object item{PyObject_HasAttrString(o, "item") ? PyObject_CallMethod(o, "item", nullptr) : nullptr}; item) {
-    if (PyFloat_Check(item.get()) || PyLong_Check(item.get()) || PyComplex_Check(item.get())) return scalar_from(item.get(), what);
+    if (PyFloat_Check(item.get()) || PyLong_Check(item.get()) || PyComplex_Check(item.get()))
+      return scalar_from(item.get(), what);
   } else if (PyErr_Occurred()) {
     throw PythonError();
   }
@@ -73,8 +74,8 @@ Ints ints_from(PyObject* o, const char* what) {
     return Ints(one);
   }
   if (o == Py_None) return Ints();
-  check(PySequence_Check(o) && !PyUnicode_Check(o), ErrorKind::kType, "[{}] expected a list of integers or a Tensor, got {}", what,
-        Py_TYPE(o)->tp_name);
+  check(PySequence_Check(o) && !PyUnicode_Check(o), ErrorKind::kType,
+        "[{}] expected a list of integers or a Tensor, got {}", what, Py_TYPE(o)->tp_name);
   Object seq = own(PySequence_Fast(o, what));
   Shape values;
   Tensors tensors;

@@ -37,8 +37,8 @@ size_t small_class(size_t rounded) {
 
 struct Cache {
   std::mutex mutex;
-  std::multimap<size_t, void*> large;                        // by rounded size
-  std::array<std::vector<void*>, kSmallClasses> small;       // overflow of the threads' pools
+  std::multimap<size_t, void*> large;                   // by rounded size
+  std::array<std::vector<void*>, kSmallClasses> small;  // overflow of the threads' pools
   std::atomic<int64_t> in_use{0}, reserved{0}, peak_in_use{0}, peak_reserved{0};
   std::atomic<uint64_t> device_calls{0};
 
@@ -86,12 +86,12 @@ struct ThreadPools {
     Cache& c = cache(Place::cpu());
     report(c);
     std::lock_guard lock(c.mutex);
-    for (size_t i = 0; i < kSmallClasses; ++i)
-      c.small[i].insert(c.small[i].end(), free[i].begin(), free[i].end());
+    for (size_t i = 0; i < kSmallClasses; ++i) c.small[i].insert(c.small[i].end(), free[i].begin(), free[i].end());
   }
 };
 
-// In thread-local storage there is a pointer only: of its initial-exec kind, which costs no call, a process has some 1.5 KB in all.
+// In thread-local storage there is a pointer only: of its initial-exec kind, which costs no call, a process has
+// some 1.5 KB in all.
 thread_local constinit ThreadPools* thread_pools __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local constinit bool thread_ends __attribute__((tls_model("initial-exec"))) = false;
 
@@ -122,8 +122,8 @@ void* from_device(Cache& c, Place place, size_t rounded) {
     trim(place);
     s = d.allocate(place.index, rounded, &p);
   }
-  check(s.code == PD_OK, ErrorKind::kMemory, "[allocator] can't allocate {} bytes on {} ({} in use, {} reserved): {}", rounded,
-        to_string(place), c.in_use.load(), c.reserved.load(), s.message ? s.message : "no message");
+  check(s.code == PD_OK, ErrorKind::kMemory, "[allocator] can't allocate {} bytes on {} ({} in use, {} reserved): {}",
+        rounded, to_string(place), c.in_use.load(), c.reserved.load(), s.message ? s.message : "no message");
   c.device_calls.fetch_add(1, std::memory_order_relaxed);
   c.count_reserved(static_cast<int64_t>(rounded));
   return p;

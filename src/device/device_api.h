@@ -2,9 +2,9 @@
  *
  * A plugin is a shared library that exports
  *     PdStatus paddle_device_init(const PdHost* host, PdDevice* device);
- * It fills in `device`; every pointer not marked (optional) must be set. `size` fields let tables grow: a caller reads only
- * what the other side's size covers. No exception may cross this boundary; every call returns a status, whose message stays
- * valid until the thread's next call into the same library.
+ * It fills in `device`; every pointer not marked (optional) must be set. `size` fields let tables grow: a caller reads
+ * only what the other side's size covers. No exception may cross this boundary; every call returns a status, whose
+ * message stays valid until the thread's next call into the same library.
  */
 #ifndef PADDLE_DEVICE_API_H
 #define PADDLE_DEVICE_API_H
@@ -34,8 +34,8 @@ typedef enum PdErrorCode {
 
 typedef struct PdStream_t* PdStream;
 typedef struct PdEvent_t* PdEvent;
-typedef struct PdModule_t* PdModule;   /* compiled code */
-typedef struct PdKernel_t* PdKernel;   /* an entry point of a module */
+typedef struct PdModule_t* PdModule; /* compiled code */
+typedef struct PdKernel_t* PdKernel; /* an entry point of a module */
 
 /* dtype numbers are those of paddle::DType. */
 typedef struct PdTensor {
@@ -63,17 +63,17 @@ typedef PdStatus (*PdKernelFn)(int32_t device, PdStream stream, const PdTensor* 
 /* What CINN needs to know to write kernels for the device, and the spelling of its C dialect. */
 typedef struct PdDialect {
   size_t size;
-  const char* prelude;           /* put before every source */
-  const char* kernel_prefix;     /* "__kernel void", "extern \"C\" __global__ void" */
-  const char* global_pointer;    /* "__global" or "" */
-  const char* local_memory;      /* "__local", "__shared__" */
-  const char* barrier;           /* statement, or NULL if the device has no work groups */
-  const char* group_id[3];       /* expressions */
+  const char* prelude;        /* put before every source */
+  const char* kernel_prefix;  /* "__kernel void", "extern \"C\" __global__ void" */
+  const char* global_pointer; /* "__global" or "" */
+  const char* local_memory;   /* "__local", "__shared__" */
+  const char* barrier;        /* statement, or NULL if the device has no work groups */
+  const char* group_id[3];    /* expressions */
   const char* local_id[3];
-  const char* math_prefix;       /* "" or "native_" */
+  const char* math_prefix; /* "" or "native_" */
   int32_t has_f64, has_f16, has_bf16;
-  int32_t vector_width;          /* lanes of f32 that one work item should handle */
-  int32_t group_size;            /* preferred work items a group */
+  int32_t vector_width; /* lanes of f32 that one work item should handle */
+  int32_t group_size;   /* preferred work items a group */
   int64_t local_memory_bytes;
 } PdDialect;
 
@@ -83,7 +83,7 @@ typedef struct PdDeviceFacts {
   int32_t compute_units;
   int32_t max_group_size;
   int64_t cache_bytes;
-  const char* name;              /* "Intel(R) Xeon(R) ..." */
+  const char* name; /* "Intel(R) Xeon(R) ..." */
 } PdDeviceFacts;
 
 /* What the framework offers to a plugin. */
@@ -130,7 +130,8 @@ typedef struct PdDevice {
   /* (optional) host memory that the device reaches directly */
   PdStatus (*allocate_pinned)(int32_t device, size_t bytes, void** out);
   PdStatus (*deallocate_pinned)(int32_t device, void* ptr, size_t bytes);
-  PdStatus (*copy_peer)(int32_t dst_device, int32_t src_device, PdStream stream, void* dst, const void* src, size_t bytes);
+  PdStatus (*copy_peer)(int32_t dst_device, int32_t src_device, PdStream stream, void* dst, const void* src,
+                        size_t bytes);
 
   /* (optional) compiler access: with these, CINN writes the kernels */
   const PdDialect* dialect;

@@ -19,7 +19,9 @@ PdStatus ok_device(int32_t) { return kOk; }
 
 PdStatus allocate(int32_t, size_t bytes, void** out) {
   if (!kReuseBlocks)  // no rounding: the address sanitizer watches the bytes that were asked for
-    return posix_memalign(out, 64, bytes ? bytes : 1) == 0 ? kOk : PdStatus{PD_ERROR_OUT_OF_MEMORY, "the system has no memory left"};
+    return posix_memalign(out, 64, bytes ? bytes : 1) == 0
+               ? kOk
+               : PdStatus{PD_ERROR_OUT_OF_MEMORY, "the system has no memory left"};
   bool large = bytes >= 2 * kHugePage;
   size_t align = large ? kHugePage : 64;
   size_t rounded = (bytes + align - 1) / align * align;

@@ -5,4 +5,4 @@
 namespace paddle::device {
 // Everything but kind, count, facts and the copies' meaning: streams are synchronous, events always done.
 PdDevice host_memory_table();
-}
+}  // namespace paddle::device

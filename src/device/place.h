@@ -1,4 +1,5 @@
-// Place: which device, as two small numbers. Device kinds are registered by name (device/registry.h); 0 is always the CPU.
+// Place: which device, as two small numbers. Device kinds are registered by name (device/registry.h); 0 is always the
+// CPU.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,7 +15,7 @@ struct Place {
   friend constexpr bool operator==(Place, Place) = default;
 };
 
-std::string to_string(Place p);             // "cpu", "gpu:0", "null:1"
+std::string to_string(Place p);               // "cpu", "gpu:0", "null:1"
 Place place_from_string(const std::string&);  // ValueError for an unknown kind or index, naming those there are
 
 }  // namespace paddle

@@ -31,7 +31,8 @@ struct Registry {
     uint32_t n = size.load();
     check(n < kMaxKinds, ErrorKind::kRuntime, "[device] at most {} kinds of device can be registered", kMaxKinds);
     for (uint32_t i = 0; i < n; ++i)
-      check(std::strcmp(tables[i].kind, d.kind) != 0, ErrorKind::kValue, "[device] kind '{}' is registered already", d.kind);
+      check(std::strcmp(tables[i].kind, d.kind) != 0, ErrorKind::kValue, "[device] kind '{}' is registered already",
+            d.kind);
     tables[n] = d;
     size.store(n + 1);
     return static_cast<uint8_t>(n);
@@ -51,14 +52,27 @@ void check_complete(const PdDevice& d) {
     const char* name;
     bool present;
   };
-  const Required required[] = {
-      {"initialize", d.initialize != nullptr}, {"finalize", d.finalize != nullptr}, {"count", d.count != nullptr}, {"facts", d.facts != nullptr},
-      {"synchronize", d.synchronize != nullptr}, {"allocate", d.allocate != nullptr}, {"deallocate", d.deallocate != nullptr},
-      {"memory_stats", d.memory_stats != nullptr}, {"copy_to_device", d.copy_to_device != nullptr}, {"copy_to_host", d.copy_to_host != nullptr},
-      {"copy_on_device", d.copy_on_device != nullptr}, {"fill", d.fill != nullptr}, {"stream_create", d.stream_create != nullptr},
-      {"stream_destroy", d.stream_destroy != nullptr}, {"stream_synchronize", d.stream_synchronize != nullptr},
-      {"stream_wait_event", d.stream_wait_event != nullptr}, {"event_create", d.event_create != nullptr}, {"event_destroy", d.event_destroy != nullptr},
-      {"event_record", d.event_record != nullptr}, {"event_synchronize", d.event_synchronize != nullptr}, {"event_query", d.event_query != nullptr}};
+  const Required required[] = {{"initialize", d.initialize != nullptr},
+                               {"finalize", d.finalize != nullptr},
+                               {"count", d.count != nullptr},
+                               {"facts", d.facts != nullptr},
+                               {"synchronize", d.synchronize != nullptr},
+                               {"allocate", d.allocate != nullptr},
+                               {"deallocate", d.deallocate != nullptr},
+                               {"memory_stats", d.memory_stats != nullptr},
+                               {"copy_to_device", d.copy_to_device != nullptr},
+                               {"copy_to_host", d.copy_to_host != nullptr},
+                               {"copy_on_device", d.copy_on_device != nullptr},
+                               {"fill", d.fill != nullptr},
+                               {"stream_create", d.stream_create != nullptr},
+                               {"stream_destroy", d.stream_destroy != nullptr},
+                               {"stream_synchronize", d.stream_synchronize != nullptr},
+                               {"stream_wait_event", d.stream_wait_event != nullptr},
+                               {"event_create", d.event_create != nullptr},
+                               {"event_destroy", d.event_destroy != nullptr},
+                               {"event_record", d.event_record != nullptr},
+                               {"event_synchronize", d.event_synchronize != nullptr},
+                               {"event_query", d.event_query != nullptr}};
   for (const Required& r : required)
     check(r.present, ErrorKind::kValue, "[device] kind '{}' lacks the required function '{}'", d.kind, r.name);
 }
@@ -83,7 +97,8 @@ uint8_t load_plugin(const std::string& path) {
   PdDevice d{};
   d.size = sizeof(PdDevice);
   PdStatus s = init(&host, &d);
-  check(s.code == PD_OK, ErrorKind::kRuntime, "[device] plugin '{}' failed to start: {}", path, s.message ? s.message : "");
+  check(s.code == PD_OK, ErrorKind::kRuntime, "[device] plugin '{}' failed to start: {}", path,
+        s.message ? s.message : "");
   return register_device(d);
 }
 
@@ -131,10 +146,12 @@ void copy(void* dst, Place dst_place, const void* src, Place src_place, size_t b
     check_status(table(src_place).copy_to_host(src_place.index, nullptr, dst, src, bytes), src_place, "copy_to_host");
     synchronize(src_place);
   } else if (src_place.is_cpu()) {
-    check_status(table(dst_place).copy_to_device(dst_place.index, nullptr, dst, src, bytes), dst_place, "copy_to_device");
+    check_status(table(dst_place).copy_to_device(dst_place.index, nullptr, dst, src, bytes), dst_place,
+                 "copy_to_device");
     synchronize(dst_place);
   } else if (dst_place == src_place) {
-    check_status(table(dst_place).copy_on_device(dst_place.index, nullptr, dst, src, bytes), dst_place, "copy_on_device");
+    check_status(table(dst_place).copy_on_device(dst_place.index, nullptr, dst, src, bytes), dst_place,
+                 "copy_on_device");
     synchronize(dst_place);
   } else {
     std::string staging(bytes, '\0');
@@ -165,8 +182,8 @@ Place place_from_string(const std::string& text) {
       char* end = nullptr;
       long index = std::strtol(text.c_str() + colon + 1, &end, 10);
       check(end && *end == 0 && end != text.c_str() + colon + 1 && index >= 0 && index < device::count(p.kind),
-            ErrorKind::kValue, "[device] expected an index in [0, {}) after '{}:', got '{}'", device::count(p.kind), kind,
-            text.substr(colon + 1));
+            ErrorKind::kValue, "[device] expected an index in [0, {}) after '{}:', got '{}'", device::count(p.kind),
+            kind, text.substr(colon + 1));
       p.index = static_cast<int16_t>(index);
     }
     return p;

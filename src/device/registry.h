@@ -8,8 +8,8 @@
 
 namespace paddle::device {
 
-// Adds a kind; returns its index (Place::kind). ValueError for a missing required function, a second kind of the same name, or an
-// API version we don't speak.
+// Adds a kind; returns its index (Place::kind). ValueError for a missing required function, a second kind of the same
+// name, or an API version we don't speak.
 uint8_t register_device(const PdDevice& table);
 // Opens a plugin and registers what its paddle_device_init fills in.
 uint8_t load_plugin(const std::string& path);

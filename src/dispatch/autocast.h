@@ -8,7 +8,7 @@
 namespace paddle::dispatch {
 
 struct AmpState {
-  int level = 0;                    // 0: off, 1: white list in low precision, 2: all but the black list
+  int level = 0;  // 0: off, 1: white list in low precision, 2: all but the black list
   DType dtype = DType::kFloat16;
   std::unordered_set<std::string> white, black;  // the caller's own lists; they win over the records
 };

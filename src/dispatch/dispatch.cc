@@ -32,7 +32,8 @@ void default_call(OpCall& c) {
   uint8_t bits = input_bits(c);
   if (bits & kOverwritten) [[unlikely]]
     fail(ErrorKind::kRuntime,
-         "[{}] a gradient needs a tensor that was saved in the forward pass and has since been overwritten by an in-place "
+         "[{}] a gradient needs a tensor that was saved in the forward pass and has since been overwritten by an "
+         "in-place "
          "operator; use the out-of-place operator, or a copy",
          c.op.name);
   if (bits & kTraced) [[unlikely]]
@@ -48,9 +49,10 @@ void default_call(OpCall& c) {
 // `reshape_` and its like move no element: the handle takes on the view's geometry, and its place in the graph.
 void default_view_inplace(OpCall& c) {
   Tensor target = c.args[c.op.outs[0].inplace_of].tensor();
-  check(target.stop_gradient() || target->grad_fn || !state().grad_enabled, ErrorKind::kValue,
-        "[{}_] a leaf tensor that needs a gradient can't be changed in place; use no_grad() or the out-of-place operator",
-        c.op.name);
+  check(
+      target.stop_gradient() || target->grad_fn || !state().grad_enabled, ErrorKind::kValue,
+      "[{}_] a leaf tensor that needs a gradient can't be changed in place; use no_grad() or the out-of-place operator",
+      c.op.name);
   OpCall plain(c.op, c.args);
   default_call(plain);
   TensorImpl& a = *target.impl();
@@ -72,8 +74,8 @@ void default_meaning(OpCall& c) {
 
 int kind_of(DType t) { return is_complex(t) ? 3 : is_float(t) ? 2 : t == DType::kBool ? 0 : 1; }
 
-// Where tensors differ: one without axes counts like a number, so within a kind (integers, floats, complex) the dtype of those with
-// axes stands.
+// Where tensors differ: one without axes counts like a number, so within a kind (integers, floats, complex) the dtype
+// of those with axes stands.
 DType common_dtype(const OpCall& c) {
   DType with_axes = DType::kUndefined, without = DType::kUndefined;
   for (size_t i = 0; i < c.args.size(); ++i) {
@@ -89,7 +91,8 @@ DType common_dtype(const OpCall& c) {
   return promote(with_axes, without);
 }
 
-// Arguments that take part in type promotion get their common dtype; the casts are calls of their own, so gradients flow.
+// Arguments that take part in type promotion get their common dtype; the casts are calls of their own, so gradients
+// flow.
 void promote_inputs(OpCall& c) {
   DType first = DType::kUndefined;
   bool differ = false;
@@ -112,7 +115,8 @@ void promote_inputs(OpCall& c) {
       if (a.tensor().dtype() != common && !target) a = Arg(c.kept_tensors.emplace_front(ops::cast(a.tensor(), common)));
     } else if (a.tag() == Arg::Tag::kTensors) {
       Tensors list;
-      for (const Tensor& t : a.tensors()) list.push_back(!t.defined() || t.dtype() == common ? t : ops::cast(t, common));
+      for (const Tensor& t : a.tensors())
+        list.push_back(!t.defined() || t.dtype() == common ? t : ops::cast(t, common));
       a = Arg(c.kept_lists.emplace_front(std::move(list)));
     }
   }
@@ -123,9 +127,10 @@ void check_present(const OpCall& c) {
   for (size_t i = 0; i < c.args.size(); ++i) {
     const Arg& a = c.args[i];
     const ArgKind kind = c.op.args[i].kind;
-    const bool absent = a.none() ? kind == ArgKind::kTensor
-                                 : kind == ArgKind::kTensors && std::any_of(a.tensors().begin(), a.tensors().end(),
-                                                                            [](const Tensor& t) { return !t.defined(); });
+    const bool absent = a.none()
+                            ? kind == ArgKind::kTensor
+                            : kind == ArgKind::kTensors && std::any_of(a.tensors().begin(), a.tensors().end(),
+                                                                       [](const Tensor& t) { return !t.defined(); });
     check(!absent, ErrorKind::kType, "[{}] expected a tensor for {}, got None", c.op.name, c.op.args[i].name);
   }
 }

@@ -92,10 +92,12 @@ void bind_inplace_outputs(OpCall& c) {
     const TensorMeta& m = c.meta(i);
     if (m.dtype != DType::kUndefined) {
       if (m.shape != target.shape()) [[unlikely]]
-        fail(ErrorKind::kValue, "[{}_] expected a result of the target's shape {}, got {}: an in-place operator can't change it",
+        fail(ErrorKind::kValue,
+             "[{}_] expected a result of the target's shape {}, got {}: an in-place operator can't change it",
              c.op.name, to_string(target.shape()), to_string(m.shape));
       if (m.dtype != target.dtype()) [[unlikely]]
-        fail(ErrorKind::kType, "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it",
+        fail(ErrorKind::kType,
+             "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it",
              c.op.name, name_of(target.dtype()), name_of(m.dtype));
     }
     c.out(i) = target;
@@ -153,13 +155,13 @@ void resolve_arguments(OpCall& c) {
       a = Arg(c.kept_ints.emplace_front(a.ints().read()));
     } else {
       const Tensor& t = a.scalar().tensor();
-      check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}", c.op.name,
-            to_string(t.shape()));
+      check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}",
+            c.op.name, to_string(t.shape()));
       DType d = t.dtype();
-      Scalar s = is_complex(d)          ? Scalar(a.scalar().to_complex())
-                 : is_float(d)          ? Scalar(a.scalar().to_double())
-                 : d == DType::kBool    ? Scalar(a.scalar().to_bool())
-                                        : Scalar(a.scalar().to_int());
+      Scalar s = is_complex(d)       ? Scalar(a.scalar().to_complex())
+                 : is_float(d)       ? Scalar(a.scalar().to_double())
+                 : d == DType::kBool ? Scalar(a.scalar().to_bool())
+                                     : Scalar(a.scalar().to_int());
       a = Arg(c.kept_scalars.emplace_front(std::move(s)));
     }
   }

@@ -15,7 +15,8 @@ void run_kernel(OpCall& c);         // allocates what isn't there and computes
 // Copies all elements; same shape and dtype, any strides, any places. Counts dst's version up.
 void copy_into(const Tensor& dst, const Tensor& src);
 
-// Autograd's part of the default interpreter stack: installed by src/autograd at start-up; runs the call and notes a node.
+// Autograd's part of the default interpreter stack: installed by src/autograd at start-up; runs the call and notes a
+// node.
 extern void (*record_call)(OpCall& c);
 // The dist interpreter's part, installed by src/distributed: inputs with placements.
 extern void (*dist_call)(OpCall& c);

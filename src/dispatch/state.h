@@ -9,13 +9,14 @@ namespace paddle::dispatch {
 
 struct ThreadState {
   std::array<Interpreter*, 12> stack{};
-  uint8_t depth = 0;          // 0: nothing pushed, the default meaning (autograd over eager)
+  uint8_t depth = 0;  // 0: nothing pushed, the default meaning (autograd over eager)
   bool grad_enabled = true;
-  bool decompose = false;     // FLAGS_prim_enable_dynamic: compositions run although there is a kernel
+  bool decompose = false;  // FLAGS_prim_enable_dynamic: compositions run although there is a kernel
 };
 
 // Defined once, in the core library: an inline variable would be another one in the extension module.
-extern thread_local constinit ThreadState thread_state __attribute__((visibility("default"), tls_model("initial-exec")));
+extern thread_local constinit ThreadState thread_state
+    __attribute__((visibility("default"), tls_model("initial-exec")));
 
 inline ThreadState& state() { return thread_state; }
 

@@ -7,8 +7,8 @@
 
 namespace paddle::passes {
 
-using pir::AttrKind;
 using pir::Attribute;
+using pir::AttrKind;
 using pir::Block;
 using pir::Operation;
 using pir::PatternSet;
@@ -60,8 +60,9 @@ bool merge_transposes(Operation& op, Rewriter& r) {
   std::vector<int64_t> both;
   for (int64_t i : q) both.push_back(p[static_cast<size_t>(i)]);
   r.modify(&op, [&] {
-    op.set_attr("perm", op.attr("perm").kind() == AttrKind::kIntArray ? Attribute::ints(view(Shape(both.begin(), both.end())))
-                                                                      : Attribute::i32s(both));
+    op.set_attr("perm", op.attr("perm").kind() == AttrKind::kIntArray
+                            ? Attribute::ints(view(Shape(both.begin(), both.end())))
+                            : Attribute::i32s(both));
     op.set_operand(0, inner->operand(0));
   });
   return true;

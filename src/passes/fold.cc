@@ -56,8 +56,8 @@ class Folder {
     return true;
   }
 
-  // Something computes from at least one operand. A result of its own attributes alone (full, arange) is kept as it is: it
-  // is shorter than its value.
+  // Something computes from at least one operand. A result of its own attributes alone (full, arange) is kept as it is:
+  // it is shorter than its value.
   static bool candidate(const Operation& op) {
     return op.info() && op.num_operands() > 0 && op.num_regions() == 0 && op.num_results() > 0 && op.block() &&
            pir::is_mergeable(op) && !op.has(kRandom | kDataDependentShape | kControlFlow) && !op.results_unused();

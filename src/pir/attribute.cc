@@ -58,9 +58,9 @@ AttrData of_kind(AttrKind kind, int64_t bits = 0) {
 }  // namespace
 
 std::string_view name_of(AttrKind kind) {
-  static constexpr std::string_view names[] = {"None",   "Bool",   "Int32", "Int64", "Float",  "Double",   "Complex64",
-                                               "Complex128", "String", "Symbol", "DType", "Place",  "Layout",   "Type",
-                                               "Dim",    "IntArray", "Array", "Scalar", "Dict", "Dist", "Dense"};
+  static constexpr std::string_view names[] = {
+      "None",  "Bool",   "Int32", "Int64", "Float",    "Double", "Complex64", "Complex128", "String", "Symbol", "DType",
+      "Place", "Layout", "Type",  "Dim",   "IntArray", "Array",  "Scalar",    "Dict",       "Dist",   "Dense"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -233,19 +233,27 @@ int64_t Attribute::as_int() const {
   switch (kind()) {
     case AttrKind::kBool:
     case AttrKind::kInt32:
-    case AttrKind::kInt64: return node()->bits;
-    case AttrKind::kDim: return as_dim().value();
-    case AttrKind::kScalar: return inner().as_int();
-    default: return expect(AttrKind::kInt64).bits;
+    case AttrKind::kInt64:
+      return node()->bits;
+    case AttrKind::kDim:
+      return as_dim().value();
+    case AttrKind::kScalar:
+      return inner().as_int();
+    default:
+      return expect(AttrKind::kInt64).bits;
   }
 }
 
 double Attribute::as_double() const {
   switch (kind()) {
-    case AttrKind::kFloat: return static_cast<double>(std::bit_cast<float>(static_cast<int32_t>(node()->bits)));
-    case AttrKind::kDouble: return node()->re;
-    case AttrKind::kScalar: return inner().as_double();
-    default: return static_cast<double>(as_int());
+    case AttrKind::kFloat:
+      return static_cast<double>(std::bit_cast<float>(static_cast<int32_t>(node()->bits)));
+    case AttrKind::kDouble:
+      return node()->re;
+    case AttrKind::kScalar:
+      return inner().as_double();
+    default:
+      return static_cast<double>(as_int());
   }
 }
 
@@ -329,32 +337,50 @@ std::string Attribute::str() const {
   if (dense()) return dense_text(as_dense());
   const AttrData& d = *node();
   switch (d.kind) {
-    case AttrKind::kBool: return d.bits ? "true" : "false";
-    case AttrKind::kInt32: return fmt::format("(Int32){}", d.bits);
-    case AttrKind::kInt64: return fmt::format("(Int64){}", d.bits);
-    case AttrKind::kFloat: return "(Float)" + float_text(std::bit_cast<float>(static_cast<int32_t>(d.bits)));
-    case AttrKind::kDouble: return "(Double)" + float_text(d.re);
-    case AttrKind::kComplex64: return complex_text(d, true);
-    case AttrKind::kComplex128: return complex_text(d, false);
-    case AttrKind::kString: return quote(d.text);
-    case AttrKind::kSymbol: return "@" + quote(d.text);
-    case AttrKind::kDType: return d.bits == 0 ? "Undefined" : std::string(name_of(as_dtype()));
+    case AttrKind::kBool:
+      return d.bits ? "true" : "false";
+    case AttrKind::kInt32:
+      return fmt::format("(Int32){}", d.bits);
+    case AttrKind::kInt64:
+      return fmt::format("(Int64){}", d.bits);
+    case AttrKind::kFloat:
+      return "(Float)" + float_text(std::bit_cast<float>(static_cast<int32_t>(d.bits)));
+    case AttrKind::kDouble:
+      return "(Double)" + float_text(d.re);
+    case AttrKind::kComplex64:
+      return complex_text(d, true);
+    case AttrKind::kComplex128:
+      return complex_text(d, false);
+    case AttrKind::kString:
+      return quote(d.text);
+    case AttrKind::kSymbol:
+      return "@" + quote(d.text);
+    case AttrKind::kDType:
+      return d.bits == 0 ? "Undefined" : std::string(name_of(as_dtype()));
     case AttrKind::kPlace:
       return d.bits == kUndefinedPlace ? "Place(undefined:0)" : "Place(" + to_string(as_place()) + ")";
-    case AttrKind::kLayout: return fmt::format("Layout({})", quote(name_of(as_layout())));
-    case AttrKind::kType: return d.type.str();
-    case AttrKind::kDim: return "(Dim)" + as_dim().str();
-    case AttrKind::kIntArray: return ints_text(d.dims);
-    case AttrKind::kArray: return list_text(d.items);
-    case AttrKind::kScalar: return "(Scalar)" + d.items[0].str();
+    case AttrKind::kLayout:
+      return fmt::format("Layout({})", quote(name_of(as_layout())));
+    case AttrKind::kType:
+      return d.type.str();
+    case AttrKind::kDim:
+      return "(Dim)" + as_dim().str();
+    case AttrKind::kIntArray:
+      return ints_text(d.dims);
+    case AttrKind::kArray:
+      return list_text(d.items);
+    case AttrKind::kScalar:
+      return "(Scalar)" + d.items[0].str();
     case AttrKind::kDict: {
       std::string s = "{";
       for (size_t i = 0; i < d.items.size(); ++i) s += (i ? ", " : "") + quote(d.names[i]) + ": " + d.items[i].str();
       return s + "}";
     }
-    case AttrKind::kDist: return "dist" + dist_text(*d.dist);
+    case AttrKind::kDist:
+      return "dist" + dist_text(*d.dist);
     case AttrKind::kNone:
-    case AttrKind::kDense: break;
+    case AttrKind::kDense:
+      break;
   }
   return "None";
 }

@@ -1,6 +1,6 @@
 // Attributes: the compile-time constants of an operation. An Attribute is one pointer to an immutable description.
-// All kinds but kDense are uniqued (equal means same pointer) and live as long as the process; kDense holds tensor data,
-// is counted, and compares by content.
+// All kinds but kDense are uniqued (equal means same pointer) and live as long as the process; kDense holds tensor
+// data, is counted, and compares by content.
 #pragma once
 #include <complex>
 #include <span>
@@ -15,9 +15,20 @@
 namespace paddle::pir {
 
 enum class AttrKind : uint8_t {
-  kNone,      // the null attribute: an optional that is absent
-  kBool, kInt32, kInt64, kFloat, kDouble, kComplex64, kComplex128,
-  kString, kSymbol, kDType, kPlace, kLayout, kType,
+  kNone,  // the null attribute: an optional that is absent
+  kBool,
+  kInt32,
+  kInt64,
+  kFloat,
+  kDouble,
+  kComplex64,
+  kComplex128,
+  kString,
+  kSymbol,
+  kDType,
+  kPlace,
+  kLayout,
+  kType,
   kDim,       // one extent, perhaps symbolic
   kIntArray,  // extents: shapes, axes, paddings; items may be symbolic
   kArray,     // list of attributes
@@ -114,12 +125,12 @@ class Attribute {
   bool place_undefined() const;
   Layout as_layout() const;
   Type as_type() const;
-  Dim as_dim() const;                // kDim or an integer
-  Shape as_ints() const;             // kIntArray, or a kArray of integers
-  std::span<const Attribute> items() const;  // kArray
-  Attribute inner() const;           // kScalar
-  std::span<const std::string> keys() const;    // kDict, in order
-  std::span<const Attribute> values() const;    // kDict
+  Dim as_dim() const;                         // kDim or an integer
+  Shape as_ints() const;                      // kIntArray, or a kArray of integers
+  std::span<const Attribute> items() const;   // kArray
+  Attribute inner() const;                    // kScalar
+  std::span<const std::string> keys() const;  // kDict, in order
+  std::span<const Attribute> values() const;  // kDict
   const spmd::DistAttr& as_dist() const;
   const DenseData& as_dense() const;
 

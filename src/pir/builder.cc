@@ -73,12 +73,12 @@ Value Builder::combine(std::span<const Value> values) {
 
 std::vector<Value> Builder::split(Value list) { return create("builtin.split", {list})->results_vector(); }
 
-Operation* Builder::yield(std::span<const Value> values) {
-  return create(op_def("cf.yield"), values, AttrMap());
-}
+Operation* Builder::yield(std::span<const Value> values) { return create(op_def("cf.yield"), values, AttrMap()); }
 
 Value Builder::constant(DenseData data) {
-  return create("builtin.constant", {}, {{"value", Attribute::dense(std::move(data))}, {"stop_gradient", Attribute::array({Attribute::boolean(true)})}})
+  return create("builtin.constant", {},
+                {{"value", Attribute::dense(std::move(data))},
+                 {"stop_gradient", Attribute::array({Attribute::boolean(true)})}})
       ->result();
 }
 

@@ -1,5 +1,5 @@
-// Copies of operations, blocks and regions. A value of the original maps to one of the copy; values from outside of what is
-// copied that aren't in the map stay what they are.
+// Copies of operations, blocks and regions. A value of the original maps to one of the copy; values from outside of
+// what is copied that aren't in the map stay what they are.
 #pragma once
 #include <unordered_map>
 

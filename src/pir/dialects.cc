@@ -32,7 +32,8 @@ void check_yield(const Operation& op, const Block& block, size_t skip, std::stri
   Operation* yield = block.terminator();
   if (!yield) bad(op, fmt::format("expected {} to end in cf.yield", where));
   if (yield->num_operands() != op.num_results() + skip)
-    bad(op, fmt::format("expected {} to yield {} values, got {}", where, op.num_results() + skip, yield->num_operands()));
+    bad(op,
+        fmt::format("expected {} to yield {} values, got {}", where, op.num_results() + skip, yield->num_operands()));
   for (size_t i = 0; i < op.num_results(); ++i) {
     Value v = yield->operand(i + skip);
     if (v && !compatible(v.type(), op.result(i).type()))
@@ -65,7 +66,8 @@ void verify_while(const Operation& op) {
   const Block& body = op.region(0).front();
   size_t n = op.num_operands() - 1;
   if (body.num_args() != n || op.num_results() != n)
-    bad(op, fmt::format("expected {} block arguments and results, got {} and {}", n, body.num_args(), op.num_results()));
+    bad(op,
+        fmt::format("expected {} block arguments and results, got {} and {}", n, body.num_args(), op.num_results()));
   for (size_t i = 0; i < n; ++i)
     if (!compatible(body.arg(i).type(), op.operand(i + 1).type()))
       bad(op, fmt::format("loop variable {} enters as {} but the block argument is {}", i,
@@ -118,7 +120,8 @@ void verify_split(const Operation& op) {
     bad(op, fmt::format("expected a list of {} items, got {}", op.num_results(), t.str()));
   for (size_t i = 0; i < op.num_results(); ++i)
     if (op.result(i).type() != t.elements()[i])
-      bad(op, fmt::format("expected result {} of type {}, got {}", i, t.elements()[i].str(), op.result(i).type().str()));
+      bad(op,
+          fmt::format("expected result {} of type {}, got {}", i, t.elements()[i].str(), op.result(i).type().str()));
 }
 
 bool fold_combine(Operation& op, std::vector<Value>& results) {
@@ -228,16 +231,22 @@ std::vector<OpDef> builtin_dialects() {
   r.push_back(with(make("builtin.set_parameter", {operand("parameter")}, {attr("parameter_name", kStr)}, {},
                         uint64_t{kGraphOutput} | kSideEffect),
                    infer_none));
-  r.push_back(with(make("builtin.shadow_output", {operand("x")}, {attr("output_name", kStr)}, {}, kGraphOutput), infer_none));
-  r.push_back(with(make("builtin.combine", {many("inputs")}, {}, {list_result("out")}), infer_combine, verify_combine, fold_combine));
-  r.push_back(with(make("builtin.split", {list("x")}, {}, {many_results("outs")}), infer_split, verify_split, fold_split));
-  r.push_back(with(make("builtin.slice", {list("x")}, {attr("index", kAnyInt)}, {result("out")}), infer_slice, nullptr, fold_slice));
-  r.push_back(with(make("builtin.constant", {}, {attr("value", {AttrKind::kDense, AttrKind::kString, AttrKind::kSymbol})},
-                        {result("out")}, kConstantLike),
-                   infer_constant));
+  r.push_back(
+      with(make("builtin.shadow_output", {operand("x")}, {attr("output_name", kStr)}, {}, kGraphOutput), infer_none));
+  r.push_back(with(make("builtin.combine", {many("inputs")}, {}, {list_result("out")}), infer_combine, verify_combine,
+                   fold_combine));
+  r.push_back(
+      with(make("builtin.split", {list("x")}, {}, {many_results("outs")}), infer_split, verify_split, fold_split));
+  r.push_back(with(make("builtin.slice", {list("x")}, {attr("index", kAnyInt)}, {result("out")}), infer_slice, nullptr,
+                   fold_slice));
+  r.push_back(
+      with(make("builtin.constant", {}, {attr("value", {AttrKind::kDense, AttrKind::kString, AttrKind::kSymbol})},
+                {result("out")}, kConstantLike),
+           infer_constant));
   // cf
   r.push_back(with(make("cf.yield", {many("values")}, {}, {}, kTerminator), infer_none));
-  r.push_back(with(make("cf.stack_create", {}, {}, {result("stack"), result("inlet"), result("outlet")}, kSideEffect), infer_stack));
+  r.push_back(with(make("cf.stack_create", {}, {}, {result("stack"), result("inlet"), result("outlet")}, kSideEffect),
+                   infer_stack));
   r.push_back(with(make("cf.tuple_push", {operand("inlet"), many("values")}, {}, {}, kSideEffect), infer_none));
   r.push_back(make("cf.tuple_pop", {operand("outlet")}, {}, {many_results("values")}, kSideEffect));
   // pd_op: programs' edges and control flow
@@ -247,18 +256,24 @@ std::vector<OpDef> builtin_dialects() {
                         {result("out")}, kGraphInput),
                    infer_data));
   r.push_back(make("pd_op.feed", {}, {attr("name", kStr), attr("col", kAnyInt)}, {result("out")}, kGraphInput));
-  r.push_back(with(make("pd_op.fetch", {operand("x")}, {attr("name", kStr), attr("col", kAnyInt)}, {result("out")}, kGraphOutput),
-                   infer_same));
-  r.push_back(with(make("pd_op.shadow_feed", {operand("x")}, {maybe("dst_place_type", kAnyInt)}, {result("out")}), infer_same));
+  r.push_back(with(
+      make("pd_op.fetch", {operand("x")}, {attr("name", kStr), attr("col", kAnyInt)}, {result("out")}, kGraphOutput),
+      infer_same));
+  r.push_back(
+      with(make("pd_op.shadow_feed", {operand("x")}, {maybe("dst_place_type", kAnyInt)}, {result("out")}), infer_same));
   r.push_back(regions(make("pd_op.if", {operand("cond")}, {}, {many_results("outs")}, kControlFlow), 2, 2, verify_if));
-  r.push_back(regions(make("pd_op.while", {operand("cond"), many("inputs")}, {}, {many_results("outs")}, kControlFlow), 1, 1,
-                      verify_while));
-  r.push_back(with(make("pd_op.has_elements", {operand("input")}, {}, {result("out")}, kSideEffect), infer_has_elements));
+  r.push_back(regions(make("pd_op.while", {operand("cond"), many("inputs")}, {}, {many_results("outs")}, kControlFlow),
+                      1, 1, verify_while));
+  r.push_back(
+      with(make("pd_op.has_elements", {operand("input")}, {}, {result("out")}, kSideEffect), infer_has_elements));
   // cinn_op, dist_op
   r.push_back(regions(make("cinn_op.group", {many("inputs")}, {}, {many_results("outs")}), 1, 1));
-  r.push_back(make("dist_op.shard_tensor", {operand("input")}, {maybe("tensor_dist_attr", {AttrKind::kDist})}, {result("out")}));
-  r.push_back(make("dist_op.reshard", {operand("input")}, {maybe("dst", {AttrKind::kDist})}, {result("out")}, kCollective));
-  r.push_back(make("dist_op.dtensor_from_local", {operand("input")}, {maybe("tensor_dist_attr", {AttrKind::kDist})}, {result("out")}));
+  r.push_back(make("dist_op.shard_tensor", {operand("input")}, {maybe("tensor_dist_attr", {AttrKind::kDist})},
+                   {result("out")}));
+  r.push_back(
+      make("dist_op.reshard", {operand("input")}, {maybe("dst", {AttrKind::kDist})}, {result("out")}, kCollective));
+  r.push_back(make("dist_op.dtensor_from_local", {operand("input")}, {maybe("tensor_dist_attr", {AttrKind::kDist})},
+                   {result("out")}));
   r.push_back(make("dist_op.dtensor_to_local", {operand("input")}, {}, {result("out")}));
   return r;
 }

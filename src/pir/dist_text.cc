@@ -12,7 +12,8 @@ std::string dist_text(const spmd::DistAttr& attr) {
     for (size_t i = 0; i < v.size(); ++i) s += (i ? ", " : "") + std::to_string(v[i]);
     return s + "]";
   };
-  std::string s = "{mesh: " + numbers(attr.mesh.shape()) + ", ranks: " + numbers(attr.mesh.process_ids()) + ", names: [";
+  std::string s =
+      "{mesh: " + numbers(attr.mesh.shape()) + ", ranks: " + numbers(attr.mesh.process_ids()) + ", names: [";
   for (size_t i = 0; i < attr.mesh.dim_names().size(); ++i) s += (i ? ", " : "") + quote(attr.mesh.dim_names()[i]);
   s += "], placements: [";
   for (size_t i = 0; i < attr.placements.size(); ++i) {

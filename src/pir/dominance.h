@@ -1,5 +1,5 @@
-// Which values an operation may use. A region's first block is where it is entered; there are no branches between blocks, so
-// what a block defines is seen below it in the same block and in regions nested there.
+// Which values an operation may use. A region's first block is where it is entered; there are no branches between
+// blocks, so what a block defines is seen below it in the same block and in regions nested there.
 #pragma once
 #include "pir/operation.h"
 

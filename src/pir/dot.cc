@@ -33,7 +33,8 @@ class Dot {
       if (o.get() && ids_.count(o.get())) out_ += fmt::format("  {} -> {};\n", ids_[o.get()], id);
     for (size_t i = 0; i < op.num_results(); ++i) ids_[op.result(i)] = id;
     for (size_t r = 0; r < op.num_regions(); ++r) {
-      out_ += fmt::format("  subgraph cluster_{} {{\n  label={};\n", next_++, quote(fmt::format("{} region {}", op.name(), r)));
+      out_ += fmt::format("  subgraph cluster_{} {{\n  label={};\n", next_++,
+                          quote(fmt::format("{} region {}", op.name(), r)));
       for (size_t b = 0; b < op.region(r).size(); ++b) block(op.region(r).block(b), depth + 1);
       out_ += "  }\n";
     }

@@ -68,15 +68,24 @@ class Hasher {
   void attribute(const Attribute& a) {
     number(static_cast<uint64_t>(a.kind()));
     switch (a.kind()) {
-      case AttrKind::kNone: break;
-      case AttrKind::kDim: number(dim_hash(a.as_dim())); break;
-      case AttrKind::kIntArray: shape(a.as_ints()); break;
-      case AttrKind::kType: type(a.as_type()); break;
+      case AttrKind::kNone:
+        break;
+      case AttrKind::kDim:
+        number(dim_hash(a.as_dim()));
+        break;
+      case AttrKind::kIntArray:
+        shape(a.as_ints());
+        break;
+      case AttrKind::kType:
+        type(a.as_type());
+        break;
       case AttrKind::kArray:
         number(a.items().size());
         for (const Attribute& i : a.items()) attribute(i);
         break;
-      case AttrKind::kScalar: attribute(a.inner()); break;
+      case AttrKind::kScalar:
+        attribute(a.inner());
+        break;
       case AttrKind::kDict:
         number(a.keys().size());
         for (size_t i = 0; i < a.keys().size(); ++i) {
@@ -91,7 +100,8 @@ class Hasher {
         text({reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()});
         break;
       }
-      default: text(a.str());
+      default:
+        text(a.str());
     }
   }
 

@@ -1,5 +1,5 @@
-// A fingerprint of what a program computes: operations, attributes, types and how values connect. It is the same in every
-// process: names of symbolic sizes, locations and addresses don't enter. Used as key of the caches on disk.
+// A fingerprint of what a program computes: operations, attributes, types and how values connect. It is the same in
+// every process: names of symbolic sizes, locations and addresses don't enter. Used as key of the caches on disk.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,7 +22,8 @@ Fingerprint fingerprint(const Program& program, const FingerprintOptions& option
 Fingerprint fingerprint(const Block& block, const FingerprintOptions& options = {});
 Fingerprint fingerprint(const Operation& op, const FingerprintOptions& options = {});  // with its regions
 
-// Same operation kind, operands, attributes and result types, regions equal up to values inside: one may stand for the other.
+// Same operation kind, operands, attributes and result types, regions equal up to values inside: one may stand for the
+// other.
 bool equivalent(const Operation& a, const Operation& b);
 size_t hash_for_equivalence(const Operation& op);
 

@@ -21,12 +21,12 @@ class Location {
   explicit operator bool() const { return data_ != nullptr; }
   friend bool operator==(Location a, Location b) { return a.data_ == b.data_; }
 
-  std::string_view file() const;      // of a derived location: of its source
-  int line() const;                   // 0 if unknown
+  std::string_view file() const;  // of a derived location: of its source
+  int line() const;               // 0 if unknown
   std::string_view function() const;
-  std::string_view pass() const;      // "" unless derived
+  std::string_view pass() const;  // "" unless derived
   Location caller() const;
-  Location source() const;            // what a derived location was made from; else itself
+  Location source() const;  // what a derived location was made from; else itself
 
   std::string str() const;    // "model.py:31" or "unknown"
   std::string text() const;   // what the printer writes and the parser reads: loc("model.py":31 in "forward" at ...)

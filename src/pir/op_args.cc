@@ -11,12 +11,18 @@ namespace {
 
 Attribute of_scalar(const Scalar& s) {
   switch (s.kind()) {
-    case Scalar::Kind::kBool: return Attribute::boolean(s.to_bool());
-    case Scalar::Kind::kInt: return Attribute::i64(s.to_int());
-    case Scalar::Kind::kFloat: return Attribute::f64(s.to_double());
-    case Scalar::Kind::kComplex: return Attribute::c128(s.to_complex());
-    case Scalar::Kind::kDim: return Attribute::dim(s.dim());
-    case Scalar::Kind::kTensor: break;
+    case Scalar::Kind::kBool:
+      return Attribute::boolean(s.to_bool());
+    case Scalar::Kind::kInt:
+      return Attribute::i64(s.to_int());
+    case Scalar::Kind::kFloat:
+      return Attribute::f64(s.to_double());
+    case Scalar::Kind::kComplex:
+      return Attribute::c128(s.to_complex());
+    case Scalar::Kind::kDim:
+      return Attribute::dim(s.dim());
+    case Scalar::Kind::kTensor:
+      break;
   }
   throw InternalError("a tensor can't be an attribute");
 }
@@ -33,15 +39,21 @@ Attribute of_int_list(std::span<const int64_t> v) {
 
 Scalar scalar_of(const Attribute& a) {
   switch (a.kind()) {
-    case AttrKind::kBool: return Scalar(a.as_bool());
+    case AttrKind::kBool:
+      return Scalar(a.as_bool());
     case AttrKind::kInt32:
-    case AttrKind::kInt64: return Scalar(a.as_int());
+    case AttrKind::kInt64:
+      return Scalar(a.as_int());
     case AttrKind::kFloat:
-    case AttrKind::kDouble: return Scalar(a.as_double());
+    case AttrKind::kDouble:
+      return Scalar(a.as_double());
     case AttrKind::kComplex64:
-    case AttrKind::kComplex128: return Scalar(a.as_complex());
-    case AttrKind::kDim: return Scalar(a.as_dim());
-    default: return scalar_of(a.inner());
+    case AttrKind::kComplex128:
+      return Scalar(a.as_complex());
+    case AttrKind::kDim:
+      return Scalar(a.as_dim());
+    default:
+      return scalar_of(a.inner());
   }
 }
 
@@ -57,7 +69,8 @@ struct DefaultText {
   const ArgInfo& arg;
 
   [[noreturn]] void bad() const {
-    throw InternalError(fmt::format("the default \"{}\" of argument \"{}\" doesn't fit its kind", arg.default_text, arg.name));
+    throw InternalError(
+        fmt::format("the default \"{}\" of argument \"{}\" doesn't fit its kind", arg.default_text, arg.name));
   }
   int64_t integer(std::string_view s) const {
     int64_t v = 0;
@@ -79,7 +92,8 @@ struct DefaultText {
     bad();
   }
   std::string_view string(std::string_view s) const {
-    if (s.size() >= 2 && (s.front() == '"' || s.front() == '\'') && s.back() == s.front()) return s.substr(1, s.size() - 2);
+    if (s.size() >= 2 && (s.front() == '"' || s.front() == '\'') && s.back() == s.front())
+      return s.substr(1, s.size() - 2);
     return s;
   }
   std::vector<std::string_view> items(std::string_view s) const {
@@ -130,23 +144,34 @@ Attribute to_attribute(const ArgInfo& info, const Arg& arg) {
         throw InternalError(fmt::format("argument \"{}\" holds tensors and can't be an attribute", info.name));
       return Attribute::ints(view(arg.ints().values()));
     case Arg::Tag::kInt:
-      return info.kind == ArgKind::kFloat || info.kind == ArgKind::kOptFloat ? Attribute::f32(static_cast<float>(arg.i()))
-                                                                             : of_int(arg.i());
-    case Arg::Tag::kFloat: return Attribute::f32(static_cast<float>(arg.d()));
-    case Arg::Tag::kBool: return Attribute::boolean(arg.b());
-    case Arg::Tag::kString: return Attribute::string(arg.str());
-    case Arg::Tag::kDType: return Attribute::dtype(arg.dtype());
-    case Arg::Tag::kPlace: return Attribute::place(arg.place());
-    case Arg::Tag::kIntList: return of_int_list(arg.int_list());
-    case Arg::Tag::kFloatList: return Attribute::f32s(arg.float_list());
-    case Arg::Tag::kBoolList: return Attribute::bools(arg.bool_list());
-    case Arg::Tag::kStringList: return Attribute::strings(arg.string_list());
+      return info.kind == ArgKind::kFloat || info.kind == ArgKind::kOptFloat
+                 ? Attribute::f32(static_cast<float>(arg.i()))
+                 : of_int(arg.i());
+    case Arg::Tag::kFloat:
+      return Attribute::f32(static_cast<float>(arg.d()));
+    case Arg::Tag::kBool:
+      return Attribute::boolean(arg.b());
+    case Arg::Tag::kString:
+      return Attribute::string(arg.str());
+    case Arg::Tag::kDType:
+      return Attribute::dtype(arg.dtype());
+    case Arg::Tag::kPlace:
+      return Attribute::place(arg.place());
+    case Arg::Tag::kIntList:
+      return of_int_list(arg.int_list());
+    case Arg::Tag::kFloatList:
+      return Attribute::f32s(arg.float_list());
+    case Arg::Tag::kBoolList:
+      return Attribute::bools(arg.bool_list());
+    case Arg::Tag::kStringList:
+      return Attribute::strings(arg.string_list());
     case Arg::Tag::kScalarList: {
       std::vector<Attribute> items;
       for (const Scalar& s : arg.scalar_list()) items.push_back(Attribute::scalar(of_scalar(s)));
       return Attribute::array(items);
     }
-    default: throw InternalError(fmt::format("argument \"{}\" can't be an attribute", info.name));
+    default:
+      throw InternalError(fmt::format("argument \"{}\" can't be an attribute", info.name));
   }
 }
 
@@ -159,19 +184,25 @@ Attribute default_attribute(const ArgInfo& info) {
     case ArgKind::kOptDType:
       if (!info.has_default && info.kind == ArgKind::kDType) return {};
       return Attribute::dtype(none ? DType::kUndefined : d.dtype(d.string(text)));
-    case ArgKind::kPlace: return info.has_default ? Attribute::undefined_place() : Attribute();
-    default: break;
+    case ArgKind::kPlace:
+      return info.has_default ? Attribute::undefined_place() : Attribute();
+    default:
+      break;
   }
   if (info.has_default && info.kind == ArgKind::kString && text != "None") return Attribute::string(d.string(text));
   if (none) return {};
   switch (info.kind) {
     case ArgKind::kInt:
-    case ArgKind::kOptInt: return of_int(d.integer(text));
+    case ArgKind::kOptInt:
+      return of_int(d.integer(text));
     case ArgKind::kFloat:
-    case ArgKind::kOptFloat: return Attribute::f32(static_cast<float>(d.real(text)));
+    case ArgKind::kOptFloat:
+      return Attribute::f32(static_cast<float>(d.real(text)));
     case ArgKind::kBool:
-    case ArgKind::kOptBool: return Attribute::boolean(d.boolean(text));
-    case ArgKind::kScalar: return Attribute::scalar(d.scalar(text));
+    case ArgKind::kOptBool:
+      return Attribute::boolean(d.boolean(text));
+    case ArgKind::kScalar:
+      return Attribute::scalar(d.scalar(text));
     case ArgKind::kInts: {
       Shape s;
       for (std::string_view item : d.items(text)) s.push_back(d.integer(item));
@@ -182,11 +213,16 @@ Attribute default_attribute(const ArgInfo& info) {
       for (std::string_view item : d.items(text)) v.push_back(d.integer(item));
       return of_int_list(v);
     }
-    case ArgKind::kFloatList: return d.list(text, [&](auto s) { return Attribute::f32(static_cast<float>(d.real(s))); });
-    case ArgKind::kBoolList: return d.list(text, [&](auto s) { return Attribute::boolean(d.boolean(s)); });
-    case ArgKind::kStringList: return d.list(text, [&](auto s) { return Attribute::string(d.string(s)); });
-    case ArgKind::kScalarList: return d.list(text, [&](auto s) { return Attribute::scalar(d.scalar(s)); });
-    default: return {};
+    case ArgKind::kFloatList:
+      return d.list(text, [&](auto s) { return Attribute::f32(static_cast<float>(d.real(s))); });
+    case ArgKind::kBoolList:
+      return d.list(text, [&](auto s) { return Attribute::boolean(d.boolean(s)); });
+    case ArgKind::kStringList:
+      return d.list(text, [&](auto s) { return Attribute::string(d.string(s)); });
+    case ArgKind::kScalarList:
+      return d.list(text, [&](auto s) { return Attribute::scalar(d.scalar(s)); });
+    default:
+      return {};
   }
 }
 
@@ -312,7 +348,9 @@ void BoundArgs::bind_operand(size_t arg, Value v, const TensorOf& tensor_of) {
   OutSlot& slot = store_->slots.emplace_front(tensor_of(v));
   bool list = v.type().is_vector();
   switch (kind) {
-    case ArgKind::kScalar: args_[arg] = Arg(store_->scalars.emplace_front(slot.tensor)); break;
+    case ArgKind::kScalar:
+      args_[arg] = Arg(store_->scalars.emplace_front(slot.tensor));
+      break;
     case ArgKind::kInts:
       if (list) {
         Shape zeros(slot.list.size(), Dim(0));
@@ -322,8 +360,11 @@ void BoundArgs::bind_operand(size_t arg, Value v, const TensorOf& tensor_of) {
       }
       break;
     case ArgKind::kTensors:
-    case ArgKind::kOptTensors: args_[arg] = list ? Arg(slot.list) : Arg(std::span<const Tensor>(&slot.tensor, 1)); break;
-    default: args_[arg] = Arg(slot.tensor);
+    case ArgKind::kOptTensors:
+      args_[arg] = list ? Arg(slot.list) : Arg(std::span<const Tensor>(&slot.tensor, 1));
+      break;
+    default:
+      args_[arg] = Arg(slot.tensor);
   }
 }
 
@@ -337,20 +378,36 @@ void BoundArgs::bind_attribute(size_t arg, const Attribute& a) {
   };
   switch (info.kind) {
     case ArgKind::kInt:
-    case ArgKind::kOptInt: to = Arg(guard_int(a.as_dim())); break;
+    case ArgKind::kOptInt:
+      to = Arg(guard_int(a.as_dim()));
+      break;
     case ArgKind::kFloat:
-    case ArgKind::kOptFloat: to = Arg(a.as_double()); break;
+    case ArgKind::kOptFloat:
+      to = Arg(a.as_double());
+      break;
     case ArgKind::kBool:
-    case ArgKind::kOptBool: to = Arg(a.as_bool()); break;
-    case ArgKind::kString: to = Arg(std::string_view(a.as_string())); break;
+    case ArgKind::kOptBool:
+      to = Arg(a.as_bool());
+      break;
+    case ArgKind::kString:
+      to = Arg(std::string_view(a.as_string()));
+      break;
     case ArgKind::kDType:
     case ArgKind::kOptDType:
       if (a.as_dtype() != DType::kUndefined) to = Arg(a.as_dtype());
       break;
-    case ArgKind::kPlace: to = Arg(a.as_place()); break;
-    case ArgKind::kScalar: to = Arg(store_->scalars.emplace_front(scalar_of(a))); break;
-    case ArgKind::kInts: to = Arg(store_->ints.emplace_front(view(a.as_ints()))); break;
-    case ArgKind::kIntList: to = Arg(ints()); break;
+    case ArgKind::kPlace:
+      to = Arg(a.as_place());
+      break;
+    case ArgKind::kScalar:
+      to = Arg(store_->scalars.emplace_front(scalar_of(a)));
+      break;
+    case ArgKind::kInts:
+      to = Arg(store_->ints.emplace_front(view(a.as_ints())));
+      break;
+    case ArgKind::kIntList:
+      to = Arg(ints());
+      break;
     case ArgKind::kFloatList: {
       auto& v = store_->float_lists.emplace_front();
       for (const Attribute& x : a.items()) v.push_back(x.as_double());
@@ -376,7 +433,8 @@ void BoundArgs::bind_attribute(size_t arg, const Attribute& a) {
       to = Arg(std::span<const Scalar>(v));
       break;
     }
-    default: throw InternalError(fmt::format("argument \"{}\" of {} is no attribute", info.name, def_.name));
+    default:
+      throw InternalError(fmt::format("argument \"{}\" of {} is no attribute", info.name, def_.name));
   }
 }
 

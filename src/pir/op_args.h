@@ -1,5 +1,5 @@
-// Between records' arguments (api/op_call.h) and operations: the attribute that holds an argument, the arguments that an
-// operation holds, and result types by the record's shape rule.
+// Between records' arguments (api/op_call.h) and operations: the attribute that holds an argument, the arguments that
+// an operation holds, and result types by the record's shape rule.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,8 +14,8 @@ Attribute to_attribute(const ArgInfo& info, const Arg& arg);
 // The attribute of a record's default text; null for "None". InternalError if the text isn't of the argument's kind.
 Attribute default_attribute(const ArgInfo& info);
 
-// What is known at compile time of a value that full, full_int_array or a combine of them makes: an IntArray (perhaps with
-// symbolic items) or a Scalar. Null if not known.
+// What is known at compile time of a value that full, full_int_array or a combine of them makes: an IntArray (perhaps
+// with symbolic items) or a Scalar. Null if not known.
 Attribute known_value(Value v);
 
 // Whether an argument is an operand in PIR.
@@ -23,8 +23,9 @@ inline bool is_operand(const ArgInfo& a) {
   return is_tensor_kind(a.kind) || ((a.kind == ArgKind::kScalar || a.kind == ArgKind::kInts) && a.operand);
 }
 
-// The arguments of one operation, with the storage they borrow from. Operands become tensors through `tensor_of`; a list
-// (vector type) through OutSlot::list. Scalar and Ints operands whose value is known (known_value) become constants.
+// The arguments of one operation, with the storage they borrow from. Operands become tensors through `tensor_of`; a
+// list (vector type) through OutSlot::list. Scalar and Ints operands whose value is known (known_value) become
+// constants.
 class BoundArgs {
  public:
   using TensorOf = std::function<OutSlot(Value)>;

@@ -97,24 +97,34 @@ std::vector<AttrKind> kinds_of(ArgKind kind) {
   using K = AttrKind;
   switch (kind) {
     case ArgKind::kInt:
-    case ArgKind::kOptInt: return {K::kInt32, K::kInt64, K::kDim};
+    case ArgKind::kOptInt:
+      return {K::kInt32, K::kInt64, K::kDim};
     case ArgKind::kFloat:
-    case ArgKind::kOptFloat: return {K::kFloat, K::kDouble};
+    case ArgKind::kOptFloat:
+      return {K::kFloat, K::kDouble};
     case ArgKind::kBool:
-    case ArgKind::kOptBool: return {K::kBool};
-    case ArgKind::kString: return {K::kString};
+    case ArgKind::kOptBool:
+      return {K::kBool};
+    case ArgKind::kString:
+      return {K::kString};
     case ArgKind::kDType:
-    case ArgKind::kOptDType: return {K::kDType};
-    case ArgKind::kPlace: return {K::kPlace};
+    case ArgKind::kOptDType:
+      return {K::kDType};
+    case ArgKind::kPlace:
+      return {K::kPlace};
     case ArgKind::kScalar:
-      return {K::kScalar, K::kBool, K::kInt32, K::kInt64, K::kFloat, K::kDouble, K::kComplex64, K::kComplex128, K::kDim};
+      return {K::kScalar, K::kBool,      K::kInt32,      K::kInt64, K::kFloat,
+              K::kDouble, K::kComplex64, K::kComplex128, K::kDim};
     case ArgKind::kInts:
-    case ArgKind::kIntList: return {K::kIntArray, K::kArray};
+    case ArgKind::kIntList:
+      return {K::kIntArray, K::kArray};
     case ArgKind::kFloatList:
     case ArgKind::kBoolList:
     case ArgKind::kStringList:
-    case ArgKind::kScalarList: return {K::kArray};
-    default: return {};
+    case ArgKind::kScalarList:
+      return {K::kArray};
+    default:
+      return {};
   }
 }
 
@@ -158,8 +168,8 @@ OpDef Registry::def_of(const OpInfo& info, const std::string& name) {
       bool optional = a.kind == ArgKind::kOptTensor || a.kind == ArgKind::kOptTensors;
       d.operands.push_back({arg_name, optional, list, false, i});
     } else {
-      d.attrs.push_back({arg_name, !a.has_default && !may_be_absent(a.kind), kinds_of(a.kind), i,
-                         default_attribute(a)});
+      d.attrs.push_back(
+          {arg_name, !a.has_default && !may_be_absent(a.kind), kinds_of(a.kind), i, default_attribute(a)});
     }
   }
   for (const OutInfo& o : info.outs)

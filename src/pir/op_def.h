@@ -1,6 +1,7 @@
-// OpDef: what the IR knows about an operation's kind. There is one class Operation; tables like this one drive building,
-// verification, printing and parsing. For operators that have a record, the table is derived from the record's OpInfo
-// (names in the order of pd_op); the few other operations (builtin, cf, cinn_op, dist) are described by hand in the same form.
+// OpDef: what the IR knows about an operation's kind. There is one class Operation; tables like this one drive
+// building, verification, printing and parsing. For operators that have a record, the table is derived from the
+// record's OpInfo (names in the order of pd_op); the few other operations (builtin, cf, cinn_op, dist) are described by
+// hand in the same form.
 #pragma once
 #include <functional>
 #include <memory>
@@ -21,12 +22,12 @@ class Value;
 
 // Traits beyond the record's OpTraits, in the same word.
 enum PirTraits : uint64_t {
-  kTerminator = 1ull << 40,      // ends a block
-  kIsolated = 1ull << 41,        // its regions use nothing from outside
-  kGraphInput = 1ull << 42,      // brings a value into the program: parameter, data, feed
-  kGraphOutput = 1ull << 43,     // takes a value out: set_parameter, shadow_output, fetch
-  kConstantLike = 1ull << 44,    // its result is known from its attributes alone
-  kInplaceForm = 1ull << 45,     // spelled `op_`: overwrites an operand (programs that were saved after in-place passes)
+  kTerminator = 1ull << 40,    // ends a block
+  kIsolated = 1ull << 41,      // its regions use nothing from outside
+  kGraphInput = 1ull << 42,    // brings a value into the program: parameter, data, feed
+  kGraphOutput = 1ull << 43,   // takes a value out: set_parameter, shadow_output, fetch
+  kConstantLike = 1ull << 44,  // its result is known from its attributes alone
+  kInplaceForm = 1ull << 45,   // spelled `op_`: overwrites an operand (programs that were saved after in-place passes)
 };
 
 // What an operation does beyond computing its results: it isn't removed though unused.
@@ -47,7 +48,7 @@ struct AttrDef {
   bool required = true;
   std::vector<AttrKind> kinds;  // accepted kinds; empty: any
   int arg = -1;
-  Attribute default_value;      // null if there is none; Builder fills it in
+  Attribute default_value;  // null if there is none; Builder fills it in
 };
 struct ResultDef {
   std::string name;
@@ -58,7 +59,7 @@ struct ResultDef {
 
 // Result types from operands and attributes; throws a typed Error that names the operation for bad operands.
 using InferTypesFn = std::vector<Type> (*)(const OpDef&, std::span<const Value> operands, const AttrMap& attrs);
-using VerifyFn = void (*)(const Operation&);  // throws; common checks have been made
+using VerifyFn = void (*)(const Operation&);                       // throws; common checks have been made
 using FoldFn = bool (*)(Operation&, std::vector<Value>& results);  // existing values that equal the results
 
 // Identity of an interface: the address of a static member of the interface's struct (see interface<I>()).
@@ -66,8 +67,8 @@ using InterfaceId = const void*;
 
 class OpDef {
  public:
-  std::string name;     // with dialect: "pd_op.softmax"
-  std::string dialect;  // "pd_op"
+  std::string name;              // with dialect: "pd_op.softmax"
+  std::string dialect;           // "pd_op"
   const OpInfo* info = nullptr;  // operators with a record
   std::vector<OperandDef> operands;
   std::vector<AttrDef> attrs;
@@ -98,7 +99,7 @@ class OpDef {
 };
 
 // Registration. Safe from several threads; definitions are never removed or changed, so pointers to them stay valid.
-const OpDef& register_op(OpDef def);                 // a second definition of a name: InternalError unless identical in form
+const OpDef& register_op(OpDef def);  // a second definition of a name: InternalError unless identical in form
 void register_ops(std::span<const OpInfo> records);  // as dialect "pd_op"; registering a record again does nothing
 // Attaches an interface (from any layer above) to an operation that is registered already; the table must stay alive.
 void attach_interface(std::string_view op_name, InterfaceId id, const void* table);
@@ -107,12 +108,13 @@ void attach(std::string_view op_name, const I* table) {
   attach_interface(op_name, &I::id, table);
 }
 
-// Where "pd_op" operations that aren't registered yet are looked up (name without dialect) and what names there are. The
-// layer that has the records installs it, so that only what is used gets a table.
+// Where "pd_op" operations that aren't registered yet are looked up (name without dialect) and what names there are.
+// The layer that has the records installs it, so that only what is used gets a table.
 void set_record_source(const OpInfo* (*find)(std::string_view), std::span<const OpInfo> (*all)());
 
 const OpDef* find_op_def(std::string_view name);  // null if unknown
-const OpDef& op_def(std::string_view name);       // NotImplementedError naming the operation, and a near name if there is one
+const OpDef& op_def(
+    std::string_view name);  // NotImplementedError naming the operation, and a near name if there is one
 // Of a record; the same pointer as find_op_def("pd_op." + info.name).
 const OpDef& op_def(const OpInfo& info);
 std::vector<std::string> registered_ops();

@@ -20,8 +20,7 @@ Operation* Operation::create(const OpDef& def, std::span<const Value> operands, 
   op->num_results_ = static_cast<uint32_t>(results.size());
   op->num_regions_ = static_cast<uint32_t>(num_regions);
   op->num_operands_ = op->operand_capacity_ = static_cast<uint32_t>(operands.size());
-  for (uint32_t i = 0; i < op->num_results_; ++i)
-    new (op->results() + i) ValueImpl{results[i], nullptr, op, i, false};
+  for (uint32_t i = 0; i < op->num_results_; ++i) new (op->results() + i) ValueImpl{results[i], nullptr, op, i, false};
   for (uint32_t i = 0; i < op->num_regions_; ++i) (new (op->regions() + i) Region)->parent_ = op;
   op->operands_ = op->inline_operands();
   for (uint32_t i = 0; i < op->num_operands_; ++i) {
@@ -34,7 +33,8 @@ Operation* Operation::create(const OpDef& def, std::span<const Value> operands, 
 
 void Operation::destroy() {
   PD_INVARIANT(block_ == nullptr);
-  // Uses inside its own regions go first: they may name its results only by mistake, but a half-built program has mistakes.
+  // Uses inside its own regions go first: they may name its results only by mistake, but a half-built program has
+  // mistakes.
   for (uint32_t i = 0; i < num_regions_; ++i) regions()[i].~Region();
   for (uint32_t i = 0; i < num_operands_; ++i) operands_[i].~OpOperand();
   for (uint32_t i = 0; i < num_results_; ++i)

@@ -1,5 +1,5 @@
-// Operation: one class for all. Memory: [Operation | results | regions | operands] in a single allocation; operands move to
-// one of their own if their number grows.
+// Operation: one class for all. Memory: [Operation | results | regions | operands] in a single allocation; operands
+// move to one of their own if their number grows.
 #pragma once
 #include <memory>
 #include <span>
@@ -16,8 +16,8 @@ class Operation {
  public:
   // A detached operation. A null Value is an absent optional operand. Whoever inserts it into a block gives ownership
   // to the block; destroy() frees one that never was inserted. No verification, no inference: see Builder.
-  static Operation* create(const OpDef& def, std::span<const Value> operands, AttrMap attrs, std::span<const Type> results,
-                           size_t num_regions, Location loc);
+  static Operation* create(const OpDef& def, std::span<const Value> operands, AttrMap attrs,
+                           std::span<const Type> results, size_t num_regions, Location loc);
   // InternalError if a result still has uses.
   void destroy();
   void erase();  // unlink from the block, then destroy
@@ -71,8 +71,8 @@ class Operation {
   void move_after(Operation* other);
   void move_to_end(Block* block);
 
-  // Visits this operation and all inside its regions, outer first. The callback may erase the operation it is given only
-  // if it has no regions left to visit (post order: inner first, may erase).
+  // Visits this operation and all inside its regions, outer first. The callback may erase the operation it is given
+  // only if it has no regions left to visit (post order: inner first, may erase).
   void walk(const std::function<void(Operation&)>& f);
   void walk_post(const std::function<void(Operation&)>& f);
 

@@ -180,7 +180,8 @@ Attribute parse_dense(Reader& in) {
   }
   in.expect(">");
   Dim n = located(in, start, [&] { return numel(view(t.shape())); });
-  if (static_cast<uint64_t>(n.value()) > d.bytes.size() || d.bytes.size() != size_of(d.dtype) * static_cast<size_t>(n.value()))
+  if (static_cast<uint64_t>(n.value()) > d.bytes.size() ||
+      d.bytes.size() != size_of(d.dtype) * static_cast<size_t>(n.value()))
     in.error_at(start, ErrorKind::kValue, fmt::format("{} doesn't have {} bytes", t.str(), d.bytes.size()));
   return Attribute::dense(std::move(d));
 }
@@ -328,9 +329,13 @@ Attribute parse_attribute(Reader& in) {
   Reader::Deeper deeper(in);
   size_t start = in.position();
   switch (in.peek()) {
-    case '"': return Attribute::string(in.string());
-    case '@': in.advance(); return Attribute::symbol(in.string());
-    case '[': return parse_list(in);
+    case '"':
+      return Attribute::string(in.string());
+    case '@':
+      in.advance();
+      return Attribute::symbol(in.string());
+    case '[':
+      return parse_list(in);
     case '(': {
       in.advance();
       std::string_view kind = in.word();
@@ -341,7 +346,8 @@ Attribute parse_attribute(Reader& in) {
       AttrMap map = parse_attributes(in);
       return Attribute::dict(NamedAttrs(map.begin(), map.end()));
     }
-    default: return parse_word(in);
+    default:
+      return parse_word(in);
   }
 }
 
@@ -351,7 +357,9 @@ AttrMap parse_attributes(Reader& in) {
   while (!in.take("}")) {
     if (!map.empty()) in.expect(",");
     size_t start = in.position();
-    std::string name = in.peek() == '"' ? in.string() : in.at_integer() ? std::to_string(in.integer()) : std::string(in.word());
+    std::string name = in.peek() == '"'  ? in.string()
+                       : in.at_integer() ? std::to_string(in.integer())
+                                         : std::string(in.word());
     in.expect(":");
     if (map.has(name)) in.error_at(start, ErrorKind::kValue, fmt::format("attribute \"{}\" is given twice", name));
     map.set(Name(name), parse_attribute(in));
@@ -383,7 +391,8 @@ Location parse_location(Reader& in) {
         if (in.take("in ")) f.function = in.string();
         frames.push_back(std::move(f));
       } while (in.take("at "));
-      for (size_t i = frames.size(); i-- > 0;) loc = Location::at(frames[i].file, frames[i].line, frames[i].function, loc);
+      for (size_t i = frames.size(); i-- > 0;)
+        loc = Location::at(frames[i].file, frames[i].line, frames[i].function, loc);
     }
   }
   in.expect(")");

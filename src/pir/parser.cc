@@ -127,7 +127,8 @@ class Parser {
       size_t start = in_.position();
       std::string name = value_name();
       auto it = values_.find(name);
-      if (it == values_.end()) in_.error_at(start, ErrorKind::kValue, fmt::format("%{} is used before it is defined", name));
+      if (it == values_.end())
+        in_.error_at(start, ErrorKind::kValue, fmt::format("%{} is used before it is defined", name));
       operands.push_back(it->second);
     }
     return operands;

@@ -104,7 +104,8 @@ class Printer {
       first = false;
       out_ += is_identifier(a.name.str()) ? std::string(a.name.str()) : quote(a.name.str());
       out_ += ": ";
-      if (a.value.kind() == AttrKind::kDense && options_.max_dense && a.value.as_dense().bytes.size() > options_.max_dense) {
+      if (a.value.kind() == AttrKind::kDense && options_.max_dense &&
+          a.value.as_dense().bytes.size() > options_.max_dense) {
         const DenseData& d = a.value.as_dense();
         out_ += "dense<" + Type::tensor(d.dtype, Shape(d.shape.begin(), d.shape.end())).str() + ", ...>";
       } else {

@@ -1,9 +1,10 @@
-// Text form of programs, close to Paddle's, and complete: parse_program() (program.h) reads it back to an equal program.
+// Text form of programs, close to Paddle's, and complete: parse_program() (program.h) reads it back to an equal
+// program.
 //
 //   (%2) = "pd_op.softmax" (%1) {axis: (Int32)-1, stop_gradient: [false]} : (tensor<3x4xf32>) -> tensor<3x4xf32>
 //
-// Values are numbered in order of appearance, block arguments as %arg0, %arg1 ...; an absent operand is `<<NULL VALUE>>`.
-// Regions follow the types: `{ ^(%arg0 : tensor<2xf32> {}) ... }`.
+// Values are numbered in order of appearance, block arguments as %arg0, %arg1 ...; an absent operand is `<<NULL
+// VALUE>>`. Regions follow the types: `{ ^(%arg0 : tensor<2xf32> {}) ... }`.
 #pragma once
 #include <string>
 

@@ -6,8 +6,7 @@
 
 namespace paddle::pir {
 
-Program::Program()
-    : module_(Operation::create(op_def("builtin.module"), {}, {}, {}, 1, Location::unknown())) {
+Program::Program() : module_(Operation::create(op_def("builtin.module"), {}, {}, {}, 1, Location::unknown())) {
   module_->region(0).add_block();
 }
 
@@ -15,7 +14,8 @@ Program::~Program() {
   if (module_) module_->destroy();
 }
 
-Program::Program(Program&& o) noexcept : module_(std::exchange(o.module_, nullptr)), parameters_(std::move(o.parameters_)) {}
+Program::Program(Program&& o) noexcept
+    : module_(std::exchange(o.module_, nullptr)), parameters_(std::move(o.parameters_)) {}
 
 Program& Program::operator=(Program&& o) noexcept {
   std::swap(module_, o.module_);

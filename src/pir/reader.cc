@@ -86,10 +86,16 @@ std::string Reader::string() {
     }
     char e = i + 1 < text_.size() ? text_[++i] : '\0';
     switch (e) {
-      case 'n': s += '\n'; break;
-      case 't': s += '\t'; break;
+      case 'n':
+        s += '\n';
+        break;
+      case 't':
+        s += '\t';
+        break;
       case '"':
-      case '\\': s += e; break;
+      case '\\':
+        s += e;
+        break;
       case 'x': {
         unsigned v = 0;
         if (i + 2 >= text_.size()) bad("two hexadecimal digits after \\x");
@@ -99,7 +105,9 @@ std::string Reader::string() {
         i += 2;
         break;
       }
-      default: at_ = i; bad("one of n t x \" \\ after a backslash");
+      default:
+        at_ = i;
+        bad("one of n t x \" \\ after a backslash");
     }
   }
   at_ = i + 1;
@@ -108,7 +116,8 @@ std::string Reader::string() {
 
 bool Reader::at_integer() {
   char c = peek();
-  return std::isdigit(static_cast<unsigned char>(c)) || (c == '-' && std::isdigit(static_cast<unsigned char>(peek_raw(1))));
+  return std::isdigit(static_cast<unsigned char>(c)) ||
+         (c == '-' && std::isdigit(static_cast<unsigned char>(peek_raw(1))));
 }
 
 int64_t Reader::integer() {

@@ -43,8 +43,8 @@ class Reader {
   std::string_view word();       // error if there is none
   std::string string();          // quoted
   bool at_integer();
-  int64_t integer();             // 64 bits, checked
-  double real();                 // also inf, nan, nan(0x...)
+  int64_t integer();  // 64 bits, checked
+  double real();      // also inf, nan, nan(0x...)
   float real32();
   // Text up to one of the stop characters outside of parentheses.
   std::string_view until(std::string_view stops);

@@ -14,10 +14,18 @@ std::string quote(std::string_view s) {
   std::string r = "\"";
   for (unsigned char c : s) {
     switch (c) {
-      case '"': r += "\\\""; break;
-      case '\\': r += "\\\\"; break;
-      case '\n': r += "\\n"; break;
-      case '\t': r += "\\t"; break;
+      case '"':
+        r += "\\\"";
+        break;
+      case '\\':
+        r += "\\\\";
+        break;
+      case '\n':
+        r += "\\n";
+        break;
+      case '\t':
+        r += "\\t";
+        break;
       default:
         if (c < 0x20 || c == 0x7f)
           r += fmt::format("\\x{:02x}", c);
@@ -44,9 +52,9 @@ std::string text_of(T v, Bits plain_nan) {
 
 bool is_reserved(std::string_view word) {
   static constexpr std::string_view words[] = {
-      "true", "false",  "None",  "none",          "Undefined",  "Place",      "Layout",       "dist",   "dense", "inf",
-      "nan",  "tensor", "vec",   "scalar",        "dist_tensor", "coo_tensor", "csr_tensor", "stack",  "inlet", "outlet",
-      "selected_rows",  "tensor_array"};
+      "true",       "false", "None",  "none",   "Undefined",     "Place",       "Layout",      "dist",
+      "dense",      "inf",   "nan",   "tensor", "vec",           "scalar",      "dist_tensor", "coo_tensor",
+      "csr_tensor", "stack", "inlet", "outlet", "selected_rows", "tensor_array"};
   for (std::string_view w : words)
     if (w == word) return true;
   return dtype_from_name(word) != DType::kUndefined;

@@ -16,10 +16,14 @@ struct LayoutName {
   std::string_view name;
 };
 constexpr LayoutName kLayouts[] = {
-    {Layout::kNCHW, "NCHW"},   {Layout::kNHWC, "NHWC"},
-    {Layout::kNCDHW, "NCDHW"}, {Layout::kNDHWC, "NDHWC"},
-    {Layout::kAny, "Undefined(AnyLayout)"}, {Layout::kOneDNN, "ONEDNN"},
-    {Layout::kSparseCoo, "SPARSE_COO"},     {Layout::kSparseCsr, "SPARSE_CSR"},
+    {Layout::kNCHW, "NCHW"},
+    {Layout::kNHWC, "NHWC"},
+    {Layout::kNCDHW, "NCDHW"},
+    {Layout::kNDHWC, "NDHWC"},
+    {Layout::kAny, "Undefined(AnyLayout)"},
+    {Layout::kOneDNN, "ONEDNN"},
+    {Layout::kSparseCoo, "SPARSE_COO"},
+    {Layout::kSparseCsr, "SPARSE_CSR"},
 };
 
 struct DTypeName {
@@ -27,27 +31,52 @@ struct DTypeName {
   std::string_view name;
 };
 constexpr DTypeName kDTypes[] = {
-    {DType::kUndefined, "undefined"}, {DType::kBool, "b"},      {DType::kUInt8, "u8"},     {DType::kInt8, "i8"},
-    {DType::kInt16, "i16"},           {DType::kInt32, "i32"},   {DType::kInt64, "i64"},    {DType::kUInt16, "u16"},
-    {DType::kUInt32, "u32"},          {DType::kUInt64, "u64"},  {DType::kFloat16, "f16"},  {DType::kBFloat16, "bf16"},
-    {DType::kFloat32, "f32"},         {DType::kFloat64, "f64"}, {DType::kComplex64, "c64"}, {DType::kComplex128, "c128"},
-    {DType::kFloat8E4M3FN, "f8e4m3fn"}, {DType::kFloat8E5M2, "f8e5m2"},
+    {DType::kUndefined, "undefined"},
+    {DType::kBool, "b"},
+    {DType::kUInt8, "u8"},
+    {DType::kInt8, "i8"},
+    {DType::kInt16, "i16"},
+    {DType::kInt32, "i32"},
+    {DType::kInt64, "i64"},
+    {DType::kUInt16, "u16"},
+    {DType::kUInt32, "u32"},
+    {DType::kUInt64, "u64"},
+    {DType::kFloat16, "f16"},
+    {DType::kBFloat16, "bf16"},
+    {DType::kFloat32, "f32"},
+    {DType::kFloat64, "f64"},
+    {DType::kComplex64, "c64"},
+    {DType::kComplex128, "c128"},
+    {DType::kFloat8E4M3FN, "f8e4m3fn"},
+    {DType::kFloat8E5M2, "f8e5m2"},
 };
 
 std::string_view kind_name(TypeKind kind) {
   switch (kind) {
-    case TypeKind::kTensor: return "tensor";
-    case TypeKind::kSelectedRows: return "selected_rows";
-    case TypeKind::kSparseCoo: return "coo_tensor";
-    case TypeKind::kSparseCsr: return "csr_tensor";
-    case TypeKind::kTensorArray: return "tensor_array";
-    case TypeKind::kVector: return "vec";
-    case TypeKind::kDist: return "dist_tensor";
-    case TypeKind::kScalar: return "scalar";
-    case TypeKind::kStack: return "stack";
-    case TypeKind::kInlet: return "inlet";
-    case TypeKind::kOutlet: return "outlet";
-    case TypeKind::kNone: break;
+    case TypeKind::kTensor:
+      return "tensor";
+    case TypeKind::kSelectedRows:
+      return "selected_rows";
+    case TypeKind::kSparseCoo:
+      return "coo_tensor";
+    case TypeKind::kSparseCsr:
+      return "csr_tensor";
+    case TypeKind::kTensorArray:
+      return "tensor_array";
+    case TypeKind::kVector:
+      return "vec";
+    case TypeKind::kDist:
+      return "dist_tensor";
+    case TypeKind::kScalar:
+      return "scalar";
+    case TypeKind::kStack:
+      return "stack";
+    case TypeKind::kInlet:
+      return "inlet";
+    case TypeKind::kOutlet:
+      return "outlet";
+    case TypeKind::kNone:
+      break;
   }
   return "none";
 }
@@ -224,11 +253,14 @@ std::string Type::str() const {
   const TypeData& d = *data_;
   std::string name(kind_name(d.kind));
   switch (d.kind) {
-    case TypeKind::kNone: return name;
+    case TypeKind::kNone:
+      return name;
     case TypeKind::kStack:
     case TypeKind::kInlet:
-    case TypeKind::kOutlet: return name;
-    case TypeKind::kScalar: return fmt::format("scalar<{}>", short_name_of(d.dtype));
+    case TypeKind::kOutlet:
+      return name;
+    case TypeKind::kScalar:
+      return fmt::format("scalar<{}>", short_name_of(d.dtype));
     case TypeKind::kVector: {
       std::string s = "vec[";
       for (size_t i = 0; i < d.elements.size(); ++i) s += (i ? ", " : "") + d.elements[i].str();
@@ -237,7 +269,8 @@ std::string Type::str() const {
     case TypeKind::kDist:
       return fmt::format("dist_tensor<{}, {}, local {}>", tensor_body(d), dist_text(*d.dist),
                          to_string(view(local().shape())));
-    default: return name + "<" + tensor_body(d) + ">";
+    default:
+      return name + "<" + tensor_body(d) + ">";
   }
 }
 

@@ -21,11 +21,13 @@ enum class TypeKind : uint8_t {
   kSelectedRows,  // sparse rows, same fields
   kSparseCoo,
   kSparseCsr,
-  kTensorArray,   // list of tensors of one dtype that grows at run time
-  kVector,        // fixed list of values: what builtin.combine makes
-  kDist,          // a dense tensor spread over a mesh
-  kScalar,        // a bare number of a dtype
-  kStack, kInlet, kOutlet,  // what cf.stack_create makes: values kept by a loop for its backward
+  kTensorArray,  // list of tensors of one dtype that grows at run time
+  kVector,       // fixed list of values: what builtin.combine makes
+  kDist,         // a dense tensor spread over a mesh
+  kScalar,       // a bare number of a dtype
+  kStack,
+  kInlet,
+  kOutlet,  // what cf.stack_create makes: values kept by a loop for its backward
 };
 
 enum class Layout : uint8_t { kNCHW, kNHWC, kNCDHW, kNDHWC, kAny, kOneDNN, kSparseCoo, kSparseCsr, kCount };

@@ -9,9 +9,7 @@ namespace paddle::pir {
 
 uint32_t OpOperand::index() const { return static_cast<uint32_t>(this - owner_->op_operands().data()); }
 
-Block* Value::owner_block() const {
-  return is_argument() ? static_cast<Block*>(impl_->owner) : defining_op()->block();
-}
+Block* Value::owner_block() const { return is_argument() ? static_cast<Block*>(impl_->owner) : defining_op()->block(); }
 
 size_t Value::num_uses() const {
   size_t n = 0;
@@ -56,7 +54,8 @@ void Value::set_attr(std::string_view name, Attribute value) const {
   }
   Operation* op = defining_op();
   std::vector<Attribute> items;
-  if (Attribute old = op->attr(name); old.kind() == AttrKind::kArray) items.assign(old.items().begin(), old.items().end());
+  if (Attribute old = op->attr(name); old.kind() == AttrKind::kArray)
+    items.assign(old.items().begin(), old.items().end());
   Attribute silent = value.kind() == AttrKind::kBool ? Attribute::boolean(name == "stop_gradient") : Attribute();
   items.resize(op->num_results(), silent);
   items[index()] = std::move(value);

@@ -36,7 +36,8 @@ class Verifier {
     const OpDef& def = op.def();
     size_t fixed = def.operands.size() - (def.variadic_operands() ? 1 : 0);
     if (op.num_operands() < fixed || (!def.variadic_operands() && op.num_operands() > fixed)) {
-      problem(op, "expected {}{} operands, got {}", def.variadic_operands() ? "at least " : "", fixed, op.num_operands());
+      problem(op, "expected {}{} operands, got {}", def.variadic_operands() ? "at least " : "", fixed,
+              op.num_operands());
       return;
     }
     for (size_t i = 0; i < op.num_operands(); ++i) {
@@ -92,7 +93,8 @@ class Verifier {
     for (size_t i = 0; i < op.num_results() && i < fixed; ++i) {
       Type t = op.result(i).type();
       const ResultDef& r = def.results[i];
-      if (!t && !r.optional && !op.result(i).use_empty()) problem(op, "result {} \"{}\" has no type but is used", i, r.name);
+      if (!t && !r.optional && !op.result(i).use_empty())
+        problem(op, "result {} \"{}\" has no type but is used", i, r.name);
       if (r.list && t && !t.is_vector()) problem(op, "result {} \"{}\": expected a list, got {}", i, r.name, t.str());
     }
   }
@@ -106,7 +108,8 @@ class Verifier {
       for (size_t b = 0; b < op.region(r).size(); ++b) block(op.region(r).block(b));
     if (def.has(kIsolated))
       for (Value v : captured_values(op))
-        problem(op, "its regions use a value from outside: {}", v.is_argument() ? "a block's argument" : v.defining_op()->describe());
+        problem(op, "its regions use a value from outside: {}",
+                v.is_argument() ? "a block's argument" : v.defining_op()->describe());
   }
 
   void block(const Block& block) {

@@ -95,10 +95,11 @@ RuleInstance scatter_nd(const CallInfo& call) {
   return builder.finish();
 }
 
-// arr, indices, values (of one shape) -> arr with places along an axis written. Other dimensions are shared where indices cover them
-// wholly; shorter ones name the first places of arr, which a shard would take for its own first.
+// arr, indices, values (of one shape) -> arr with places along an axis written. Other dimensions are shared where
+// indices cover them wholly; shorter ones name the first places of arr, which a shard would take for its own first.
 RuleInstance put_along_axis(const CallInfo& call) {
-  if (!one_to_one(call) || !has(call.inputs, 2)) return replicate_all(call, "the rule takes a tensor, indices and values");
+  if (!one_to_one(call) || !has(call.inputs, 2))
+    return replicate_all(call, "the rule takes a tensor, indices and values");
   int n = rank(call.inputs, 0);
   int64_t axis = call.int_attr("axis", 0);
   if (axis < 0) axis += n;

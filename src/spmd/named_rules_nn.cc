@@ -104,7 +104,8 @@ RuleInstance conv_input_grad(const CallInfo& call) {
   builder.input(0, 0, 0, {n});
   builder.output(0, 0, 0, {n});
   if (call.int_attr("groups", 1) == 1) {
-    int o = builder.factor(shape(call.inputs, 0)[channel], "o"), i = builder.factor(shape(call.outputs, 0)[channel], "i");
+    int o = builder.factor(shape(call.inputs, 0)[channel], "o"),
+        i = builder.factor(shape(call.outputs, 0)[channel], "i");
     builder.input(0, 0, channel, {o});
     builder.input(1, 0, 0, {o});
     builder.input(1, 0, 1, {i});
@@ -125,7 +126,8 @@ RuleInstance conv_filter_grad(const CallInfo& call) {
   builder.input(1, 0, 0, {n});
   builder.set_reduce(n, PartialKind::kSum);
   if (call.int_attr("groups", 1) == 1) {
-    int i = builder.factor(shape(call.inputs, 0)[channel], "i"), o = builder.factor(shape(call.inputs, 1)[channel], "o");
+    int i = builder.factor(shape(call.inputs, 0)[channel], "i"),
+        o = builder.factor(shape(call.inputs, 1)[channel], "o");
     builder.input(0, 0, channel, {i});
     builder.input(1, 0, channel, {o});
     builder.output(0, 0, 0, {o});

@@ -134,7 +134,8 @@ RuleInstance slice(const CallInfo& call) { return moving(keep_sizes(call, false)
 // A negative stride may keep the size and yet turn the order round.
 RuleInstance strided_slice(const CallInfo& call) { return moving(keep_sizes(call, true)); }
 
-// x with a slice overwritten, by numbers or by a tensor (slot 1) that is broadcast to the slice. Sliced dimensions are whole.
+// x with a slice overwritten, by numbers or by a tensor (slot 1) that is broadcast to the slice. Sliced dimensions are
+// whole.
 RuleInstance set_value(const CallInfo& call) {
   if (!one_to_one(call)) return replicate_all(call, "the rule takes one tensor");
   int n = rank(call.inputs, 0);
@@ -163,7 +164,9 @@ RuleInstance optimizer(const CallInfo& call) {
     const Shape& whole = call.inputs[0][k].shape;
     for (size_t d = 0; d < whole.size(); ++d) {
       int f = builder.factor(whole[d]);
-      auto alike = [&](const std::vector<Slot>& slots, size_t s) { return slots[s].size() > k && slots[s][k].shape == whole; };
+      auto alike = [&](const std::vector<Slot>& slots, size_t s) {
+        return slots[s].size() > k && slots[s][k].shape == whole;
+      };
       for (size_t s = 0; s < call.inputs.size(); ++s)
         if (alike(call.inputs, s)) builder.input(static_cast<int>(s), static_cast<int>(k), static_cast<int>(d), {f});
       for (size_t s = 0; s < call.outputs.size(); ++s)
@@ -171,7 +174,8 @@ RuleInstance optimizer(const CallInfo& call) {
     }
   }
   for (size_t s = 0; s < call.outputs.size(); ++s)
-    for (size_t k = 0; k < call.outputs[s].size(); ++k) builder.leave_out(builder.output_index(static_cast<int>(s), static_cast<int>(k)));
+    for (size_t k = 0; k < call.outputs[s].size(); ++k)
+      builder.leave_out(builder.output_index(static_cast<int>(s), static_cast<int>(k)));
   return builder.finish();
 }
 

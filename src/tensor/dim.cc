@@ -64,8 +64,8 @@ class NodeTable {
     n.op = DimOp::kSymbol;
     n.value = id;
     n.name = name;
-    // A stand-in is large, distinct, and divisible by much, so that a question such as "is it even" gets the answer that
-    // lets a program through.
+    // A stand-in is large, distinct, and divisible by much, so that a question such as "is it even" gets the answer
+    // that lets a program through.
     n.hint = hint > 0 ? hint : 5040 * (id + 2);
     n.seen = hint > 0;
     Dim d = append(std::move(n));
@@ -167,10 +167,14 @@ Dim extremum(DimOp op, Dim a, Dim b, Pick pick) {
 
 int64_t apply_int(DimOp op, int64_t a, int64_t b) {
   switch (op) {
-    case DimOp::kFloorDiv: return floor_div_int(a, b);
-    case DimOp::kMod: return mod_int(a, b);
-    case DimOp::kMin: return std::min(a, b);
-    default: return std::max(a, b);
+    case DimOp::kFloorDiv:
+      return floor_div_int(a, b);
+    case DimOp::kMod:
+      return mod_int(a, b);
+    case DimOp::kMin:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
   }
 }
 
@@ -198,17 +202,20 @@ int64_t hint_of(Dim d) {
 int decide(Dim difference, DimRel rel) {
   Range r = range_of(difference);
   switch (rel) {
-    case DimRel::kEq: return (r.lo > 0 || r.hi < 0) ? 0 : (r.lo == 0 && r.hi == 0) ? 1 : -1;
-    case DimRel::kNe: return (r.lo > 0 || r.hi < 0) ? 1 : (r.lo == 0 && r.hi == 0) ? 0 : -1;
-    case DimRel::kLt: return r.hi < 0 ? 1 : r.lo >= 0 ? 0 : -1;
-    case DimRel::kLe: return r.hi <= 0 ? 1 : r.lo > 0 ? 0 : -1;
+    case DimRel::kEq:
+      return (r.lo > 0 || r.hi < 0) ? 0 : (r.lo == 0 && r.hi == 0) ? 1 : -1;
+    case DimRel::kNe:
+      return (r.lo > 0 || r.hi < 0) ? 1 : (r.lo == 0 && r.hi == 0) ? 0 : -1;
+    case DimRel::kLt:
+      return r.hi < 0 ? 1 : r.lo >= 0 ? 0 : -1;
+    case DimRel::kLe:
+      return r.hi <= 0 ? 1 : r.lo > 0 ? 0 : -1;
   }
   return -1;
 }
 
 void record(DimGuard g) {
-  if (!guard_sink)
-    throw InternalError(fmt::format("a question about symbolic sizes outside of tracing: {}", g.str()));
+  if (!guard_sink) throw InternalError(fmt::format("a question about symbolic sizes outside of tracing: {}", g.str()));
   auto same = [&](const DimGuard& o) { return o.a == g.a && o.b == g.b && o.rel == g.rel; };
   // The same question comes again soon or never; a full search would be quadratic.
   auto from = guard_sink->end() - std::min<std::ptrdiff_t>(64, static_cast<std::ptrdiff_t>(guard_sink->size()));
@@ -307,10 +314,18 @@ bool holds(Dim a, DimRel rel, Dim b) {
   DimGuard g{a, rel, b};
   if (!certain) {
     switch (rel) {
-      case DimRel::kEq: g.rel = DimRel::kNe; break;
-      case DimRel::kNe: g.rel = DimRel::kEq; break;
-      case DimRel::kLt: g = {b, DimRel::kLe, a}; break;
-      case DimRel::kLe: g = {b, DimRel::kLt, a}; break;
+      case DimRel::kEq:
+        g.rel = DimRel::kNe;
+        break;
+      case DimRel::kNe:
+        g.rel = DimRel::kEq;
+        break;
+      case DimRel::kLt:
+        g = {b, DimRel::kLe, a};
+        break;
+      case DimRel::kLe:
+        g = {b, DimRel::kLt, a};
+        break;
     }
   }
   record(g);
@@ -335,9 +350,14 @@ int64_t evaluate(Dim d, const DimBinding& values) {
   for (size_t i = 1; i < n.operands.size(); ++i) {
     int64_t o = evaluate(n.operands[i], values);
     switch (n.op) {
-      case DimOp::kAdd: r = checked_add(r, o); break;
-      case DimOp::kMul: r = checked_mul(r, o); break;
-      default: r = apply_int(n.op, r, o);
+      case DimOp::kAdd:
+        r = checked_add(r, o);
+        break;
+      case DimOp::kMul:
+        r = checked_mul(r, o);
+        break;
+      default:
+        r = apply_int(n.op, r, o);
     }
   }
   return r;
@@ -361,13 +381,26 @@ Dim substitute(Dim d, const std::function<Dim(Dim symbol)>& to) {
   for (size_t i = 1; i < n.operands.size(); ++i) {
     Dim o = substitute(n.operands[i], to);
     switch (n.op) {
-      case DimOp::kAdd: r = r + o; break;
-      case DimOp::kMul: r = r * o; break;
-      case DimOp::kFloorDiv: r = floor_div(r, o); break;
-      case DimOp::kMod: r = mod(r, o); break;
-      case DimOp::kMin: r = min(r, o); break;
-      case DimOp::kMax: r = max(r, o); break;
-      default: break;
+      case DimOp::kAdd:
+        r = r + o;
+        break;
+      case DimOp::kMul:
+        r = r * o;
+        break;
+      case DimOp::kFloorDiv:
+        r = floor_div(r, o);
+        break;
+      case DimOp::kMod:
+        r = mod(r, o);
+        break;
+      case DimOp::kMin:
+        r = min(r, o);
+        break;
+      case DimOp::kMax:
+        r = max(r, o);
+        break;
+      default:
+        break;
     }
   }
   return r;

@@ -55,19 +55,19 @@ enum class DimOp : uint8_t { kSymbol, kConst, kAdd, kMul, kFloorDiv, kMod, kMin,
 // One interned node; sums and products are kept in a canonical order, so equal expressions have equal words.
 struct DimNode {
   DimOp op;
-  int64_t value = 0;           // kConst: the number; kSymbol: its id
+  int64_t value = 0;  // kConst: the number; kSymbol: its id
   std::vector<Dim> operands;
-  std::string name;            // kSymbol
+  std::string name;  // kSymbol
   int64_t hint = 0;
-  bool seen = false;           // kSymbol: the hint is a size that was seen, not a stand-in
+  bool seen = false;  // kSymbol: the hint is a size that was seen, not a stand-in
 };
 const DimNode& node_of(Dim d);  // d must be symbolic
 
-// A fresh symbol (>= 2 by definition: 0 and 1 are constants). hint: the value seen at capture; 0 where none is known, then
-// a distinct large stand-in is used.
+// A fresh symbol (>= 2 by definition: 0 and 1 are constants). hint: the value seen at capture; 0 where none is known,
+// then a distinct large stand-in is used.
 Dim new_symbol(int64_t hint = 0, std::string name = {});
-// Is every symbol in d one whose size was seen? Where it wasn't (InputSpec's None, the result of nonzero), shape rules take
-// on trust that sizes agree, since no guard could be judged; kernels check.
+// Is every symbol in d one whose size was seen? Where it wasn't (InputSpec's None, the result of nonzero), shape rules
+// take on trust that sizes agree, since no guard could be judged; kernels check.
 bool has_hint(Dim d);
 Dim symbol_by_name(const std::string& name);  // finds or makes; the parser of printed programs uses it
 
@@ -88,8 +88,8 @@ Dim min(Dim a, Dim b);
 Dim max(Dim a, Dim b);
 inline Dim ceil_div(Dim a, Dim b) { return floor_div(a + b - Dim(1), b); }
 
-// Questions whose answer may depend on the sizes of a later call. Constants are answered at once. For symbols the answer is
-// what holds for the hints, and the guard under which it holds goes to the thread's sink.
+// Questions whose answer may depend on the sizes of a later call. Constants are answered at once. For symbols the
+// answer is what holds for the hints, and the guard under which it holds goes to the thread's sink.
 enum class DimRel : uint8_t { kEq, kNe, kLt, kLe };
 struct DimGuard {
   Dim a;
@@ -100,7 +100,8 @@ struct DimGuard {
 bool holds(Dim a, DimRel rel, Dim b);
 inline bool equal(Dim a, Dim b) { return a == b || ((a.is_symbolic() || b.is_symbolic()) && holds(a, DimRel::kEq, b)); }
 inline bool less(Dim a, Dim b) { return holds(a, DimRel::kLt, b); }
-// The integer, guarding that it stays what it is now: for places that need a number (loops in Python, kernels' attributes).
+// The integer, guarding that it stays what it is now: for places that need a number (loops in Python, kernels'
+// attributes).
 int64_t guard_int(Dim d);
 
 // Collects guards while a program is traced. With no sink installed, holds() on symbols throws an InternalError.

@@ -148,7 +148,8 @@ Poly multiply(const Poly& a, const Poly& b) {
     for (const Term& y : b) {
       Term t{checked_mul(x.coefficient, y.coefficient), {}};
       t.atoms.reserve(x.atoms.size() + y.atoms.size());
-      std::merge(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(), std::back_inserter(t.atoms), atom_order);
+      std::merge(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(), std::back_inserter(t.atoms),
+                 atom_order);
       r.push_back(std::move(t));
     }
   return normal(std::move(r));
@@ -221,12 +222,23 @@ Range range_of(Dim d) {
   for (size_t i = 1; i < n.operands.size(); ++i) {
     Range o = range_of(n.operands[i]);
     switch (n.op) {
-      case DimOp::kAdd: r = {add_end(r.lo, o.lo), add_end(r.hi, o.hi)}; break;
-      case DimOp::kMul: r = mul_range(r, o); break;
-      case DimOp::kFloorDiv: r = quotient_range(r, o); break;
-      case DimOp::kMin: r = {std::min(r.lo, o.lo), std::min(r.hi, o.hi)}; break;
-      case DimOp::kMax: r = {std::max(r.lo, o.lo), std::max(r.hi, o.hi)}; break;
-      default: return {};
+      case DimOp::kAdd:
+        r = {add_end(r.lo, o.lo), add_end(r.hi, o.hi)};
+        break;
+      case DimOp::kMul:
+        r = mul_range(r, o);
+        break;
+      case DimOp::kFloorDiv:
+        r = quotient_range(r, o);
+        break;
+      case DimOp::kMin:
+        r = {std::min(r.lo, o.lo), std::min(r.hi, o.hi)};
+        break;
+      case DimOp::kMax:
+        r = {std::max(r.lo, o.lo), std::max(r.hi, o.hi)};
+        break;
+      default:
+        return {};
     }
   }
   return r;

@@ -23,10 +23,14 @@ std::string product_text(const DimNode& n) {
 
 std::string_view function_name(DimOp op) {
   switch (op) {
-    case DimOp::kFloorDiv: return "floordiv";
-    case DimOp::kMod: return "mod";
-    case DimOp::kMin: return "min";
-    default: return "max";
+    case DimOp::kFloorDiv:
+      return "floordiv";
+    case DimOp::kMod:
+      return "mod";
+    case DimOp::kMin:
+      return "min";
+    default:
+      return "max";
   }
 }
 
@@ -137,8 +141,10 @@ std::string Dim::str() const {
   if (is_const()) return std::to_string(bits_);
   const DimNode& n = node_of(*this);
   switch (n.op) {
-    case DimOp::kSymbol: return n.name;
-    case DimOp::kMul: return product_text(n);
+    case DimOp::kSymbol:
+      return n.name;
+    case DimOp::kMul:
+      return product_text(n);
     case DimOp::kAdd: {
       std::string s;
       for (Dim t : n.operands) {

@@ -28,9 +28,9 @@ enum class DType : uint8_t {
   kCount
 };
 
-size_t size_of(DType t);                      // bytes of one element; 0 for kUndefined
-std::string_view name_of(DType t);            // "float32", "bfloat16", ...
-DType dtype_from_name(std::string_view name); // also "fp32", "half", "uint16" (= bfloat16), ...; kUndefined if unknown
+size_t size_of(DType t);                       // bytes of one element; 0 for kUndefined
+std::string_view name_of(DType t);             // "float32", "bfloat16", ...
+DType dtype_from_name(std::string_view name);  // also "fp32", "half", "uint16" (= bfloat16), ...; kUndefined if unknown
 
 constexpr bool is_complex(DType t) { return t == DType::kComplex64 || t == DType::kComplex128; }
 constexpr bool is_float8(DType t) { return t == DType::kFloat8E4M3FN || t == DType::kFloat8E5M2; }
@@ -43,8 +43,8 @@ constexpr bool is_unsigned_int(DType t) {
   return t == DType::kUInt8 || t == DType::kUInt16 || t == DType::kUInt32 || t == DType::kUInt64;
 }
 constexpr bool is_integer(DType t) { return is_signed_int(t) || is_unsigned_int(t); }
-DType real_of(DType t);     // complex64 -> float32, complex128 -> float64, others themselves
-DType complex_of(DType t);  // float32 -> complex64, float64 -> complex128
+DType real_of(DType t);           // complex64 -> float32, complex128 -> float64, others themselves
+DType complex_of(DType t);        // float32 -> complex64, float64 -> complex128
 DType promote(DType a, DType b);  // the promotion table for two tensors (Paddle 3.x), commutative
 
 }  // namespace paddle

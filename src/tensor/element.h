@@ -11,8 +11,8 @@ extern Tensor (*whole_of_dist)(const Tensor& t);
 // Any tensor that has a value, dense.
 inline Tensor dense_value(const Tensor& t) { return t.is_dist() && whole_of_dist ? whole_of_dist(t) : t; }
 
-// Element number `index` in row-major order, as a complex number (imaginary part 0 for real dtypes). Copies from devices.
-// RuntimeError for a tensor that has no values yet (traced) .
+// Element number `index` in row-major order, as a complex number (imaginary part 0 for real dtypes). Copies from
+// devices. RuntimeError for a tensor that has no values yet (traced) .
 std::complex<double> read_element(const Tensor& t, int64_t index);
 // The same, exact for 64-bit integers.
 int64_t read_int(const Tensor& t, int64_t index);

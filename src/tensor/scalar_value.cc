@@ -30,7 +30,8 @@ int64_t Scalar::to_int() const {
       return int_;
     case Kind::kFloat:
     case Kind::kComplex:
-      check(real_ >= -0x1p63 && real_ < 0x1p63, ErrorKind::kValue, "expected a number that fits 64 bits as an integer, got {}", real_);
+      check(real_ >= -0x1p63 && real_ < 0x1p63, ErrorKind::kValue,
+            "expected a number that fits 64 bits as an integer, got {}", real_);
       return static_cast<int64_t>(real_);
     case Kind::kDim:
       return dim().value();

@@ -1,5 +1,5 @@
-// Arguments that are constants or tensors: a Scalar is one number, an Ints a list of integers. Either may be a constant, a
-// symbolic extent, or come from a tensor. They are normalised once, at the entry point of an operator.
+// Arguments that are constants or tensors: a Scalar is one number, an Ints a list of integers. Either may be a
+// constant, a symbolic extent, or come from a tensor. They are normalised once, at the entry point of an operator.
 #pragma once
 #include <complex>
 
@@ -23,7 +23,8 @@ class Scalar {
   bool is_const() const { return kind_ <= Kind::kComplex; }
   const Tensor& tensor() const { return tensor_; }
   Dim dim() const { return Dim::from_bits(int_); }
-  // The constant converted; a concrete tensor is read, a traced one is an InternalError (dispatch has made it an operand).
+  // The constant converted; a concrete tensor is read, a traced one is an InternalError (dispatch has made it an
+  // operand).
   double to_double() const;
   int64_t to_int() const;
   bool to_bool() const;

@@ -42,7 +42,8 @@ Tensor Tensor::empty(std::span<const Dim> shape, DType dtype, Place place) {
     // Extents of zero don't collapse the strides of what stands left of them.
     bool overflow = __builtin_mul_overflow(n, d > 0 ? d : 1, &n);
     if (d < 0 || overflow) [[unlikely]]
-      fail(ErrorKind::kValue, "[empty] expected a shape of non-negative extents whose product fits, got {}", to_string(shape));
+      fail(ErrorKind::kValue, "[empty] expected a shape of non-negative extents whose product fits, got {}",
+           to_string(shape));
   }
   int64_t count = n;
   for (Dim d : shape)
@@ -67,8 +68,8 @@ Tensor Tensor::as_view(std::span<const Dim> shape, std::span<const int64_t> stri
   return t;
 }
 
-Tensor Tensor::from_blob(void* data, std::span<const Dim> shape, std::span<const int64_t> strides, DType dtype, Place place,
-                         std::function<void()> owner) {
+Tensor Tensor::from_blob(void* data, std::span<const Dim> shape, std::span<const int64_t> strides, DType dtype,
+                         Place place, std::function<void()> owner) {
   Tensor t = meta(shape, dtype, place);
   t->strides = strides.empty() ? contiguous_strides(shape) : Strides(strides);
   size_t bytes = static_cast<size_t>(paddle::numel(shape).value()) * size_of(dtype);

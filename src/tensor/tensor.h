@@ -21,7 +21,7 @@ class Payload : public RefCounted {};
 
 // Facts about an input that dispatch must know before it chooses a path: they are or-ed over all inputs.
 enum TensorBits : uint8_t {
-  kNeedsGrad = 1,   // not stop_gradient
+  kNeedsGrad = 1,  // not stop_gradient
   kTraced = 2,
   kDist = 4,
   kSparse = 8,
@@ -33,23 +33,23 @@ class TensorImpl final : public RefCounted {
   static Ref<TensorImpl> make();  // from the thread's pool
 
   DType dtype = DType::kUndefined;
-  uint8_t bits = 0;           // TensorBits
+  uint8_t bits = 0;  // TensorBits
   bool persistable = false;
   bool is_parameter = false;
   Place place;
-  uint16_t grad_index = 0;    // which output of grad_fn this is
-  int64_t offset = 0;         // elements from the storage's start
+  uint16_t grad_index = 0;  // which output of grad_fn this is
+  int64_t offset = 0;       // elements from the storage's start
   Shape shape;
-  Strides strides;            // elements; dense only
-  Ref<Storage> storage;       // dense only
+  Strides strides;       // elements; dense only
+  Ref<Storage> storage;  // dense only
   Ref<Payload> payload;
-  Ref<RefCounted> grad_fn;    // autograd::Node that made this tensor
-  Ref<RefCounted> autograd;   // autograd::Meta: .grad, hooks, leaf accumulator
-  Ref<TensorImpl> base;       // dense views: the tensor whose storage this looks into
-  uint32_t generation = 0;    // counts changes of this tensor's history by in-place writes
+  Ref<RefCounted> grad_fn;       // autograd::Node that made this tensor
+  Ref<RefCounted> autograd;      // autograd::Meta: .grad, hooks, leaf accumulator
+  Ref<TensorImpl> base;          // dense views: the tensor whose storage this looks into
+  uint32_t generation = 0;       // counts changes of this tensor's history by in-place writes
   uint32_t base_generation = 0;  // the base's generation when this view's grad_fn was made
-  void* py_object = nullptr;  // borrowed: the living Python object of this tensor
-  void* py_state = nullptr;   // owned: what of a dead Python object must outlive it (its type and attributes)
+  void* py_object = nullptr;     // borrowed: the living Python object of this tensor
+  void* py_state = nullptr;      // owned: what of a dead Python object must outlive it (its type and attributes)
   std::unique_ptr<std::string> name;
 
   ~TensorImpl() override;

@@ -22,13 +22,33 @@ json default_value(const ArgInfo& arg) {
 }
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max(), kMin = std::numeric_limits<int64_t>::min();
-constexpr DType kDTypes[] = {DType::kBool,    DType::kUInt8,    DType::kInt8,    DType::kInt16,    DType::kInt32,
-                             DType::kInt64,   DType::kUInt32,   DType::kUInt64,  DType::kFloat16,  DType::kBFloat16,
-                             DType::kFloat32, DType::kFloat64,  DType::kComplex64, DType::kComplex128,
-                             DType::kFloat8E4M3FN, DType::kFloat8E5M2};
-constexpr const char* kStrings[] = {"NCHW", "NHWC",  "NCL",     "NDHWC",   "mean",  "sum",  "none", "",       "SAME", "VALID",
-                                    "max",  "avg",   "reflect", "replicate", "circular", "constant", "add", "multiply", "amin",
-                                    "upscale_in_train", "downscale_in_infer", "no such word", "EXPLICIT"};
+constexpr DType kDTypes[] = {DType::kBool,      DType::kUInt8,      DType::kInt8,         DType::kInt16,
+                             DType::kInt32,     DType::kInt64,      DType::kUInt32,       DType::kUInt64,
+                             DType::kFloat16,   DType::kBFloat16,   DType::kFloat32,      DType::kFloat64,
+                             DType::kComplex64, DType::kComplex128, DType::kFloat8E4M3FN, DType::kFloat8E5M2};
+constexpr const char* kStrings[] = {"NCHW",
+                                    "NHWC",
+                                    "NCL",
+                                    "NDHWC",
+                                    "mean",
+                                    "sum",
+                                    "none",
+                                    "",
+                                    "SAME",
+                                    "VALID",
+                                    "max",
+                                    "avg",
+                                    "reflect",
+                                    "replicate",
+                                    "circular",
+                                    "constant",
+                                    "add",
+                                    "multiply",
+                                    "amin",
+                                    "upscale_in_train",
+                                    "downscale_in_infer",
+                                    "no such word",
+                                    "EXPLICIT"};
 
 std::string describe(const Tensor& t) {
   if (!t.defined()) return "None";
@@ -63,15 +83,18 @@ FuzzCall::FuzzCall(const json& row, uint64_t seed) : op(op_named(row["op"].get<s
   for (const ArgInfo& arg : op.args) {
     const std::string name(arg.name);
     text_ += (args_.empty() ? "" : ", ") + name + "=";
-    args_.push_back(make(arg, sample.contains(name) ? sample[name] : arg.has_default ? default_value(arg) : json(nullptr)));
+    args_.push_back(make(arg, sample.contains(name) ? sample[name]
+                              : arg.has_default     ? default_value(arg)
+                                                    : json(nullptr)));
   }
 }
 
 std::string FuzzCall::str() const { return fmt::format("{}{}({})", op.name, inplace ? "_" : "", text_); }
 
 int64_t FuzzCall::any_int() {
-  static constexpr int64_t kOdd[] = {kMin, kMin / 2, -(int64_t{1} << 40), -(int64_t{1} << 31), int64_t{1} << 31,
-                                     int64_t{1} << 33, int64_t{1} << 62, kMax};
+  static constexpr int64_t kOdd[] = {
+      kMin, kMin / 2, -(int64_t{1} << 40), -(int64_t{1} << 31), int64_t{1} << 31, int64_t{1} << 33, int64_t{1} << 62,
+      kMax};
   return chance(0.2) ? kOdd[below(std::size(kOdd))] : below(12) - 4;
 }
 
@@ -136,7 +159,8 @@ Tensor FuzzCall::tensor(const json& spec) {
   const DType dtype = dtype_from_name(spec["dtype"].get<std::string>());
   const auto shape = spec["shape"].get<std::vector<int64_t>>();
   const bool ints = !is_inexact(dtype);
-  Tensor t = filled(dtype, shape, spec.value("low", ints ? is_signed_int(dtype) ? -4.0 : 0.0 : -2.0), spec.value("high", ints ? 5.0 : 2.0));
+  Tensor t = filled(dtype, shape, spec.value("low", ints ? is_signed_int(dtype) ? -4.0 : 0.0 : -2.0),
+                    spec.value("high", ints ? 5.0 : 2.0));
   if (!spec.contains("values") || chance(0.2)) return t;
   // Given values, in the order of the elements. Nested as the shape is.
   std::vector<double> flat;
@@ -231,7 +255,9 @@ Arg FuzzCall::make(const ArgInfo& arg, const json& given) {
       } else if (wrong || !given.is_primitive() || given.is_null() || given.is_string()) {
         s = chance(0.5) ? Scalar(any_float()) : Scalar(any_int());
       } else {
-        s = given.is_boolean() ? Scalar(given.get<bool>()) : given.is_number_integer() ? Scalar(given.get<int64_t>()) : Scalar(given.get<double>());
+        s = given.is_boolean()          ? Scalar(given.get<bool>())
+            : given.is_number_integer() ? Scalar(given.get<int64_t>())
+                                        : Scalar(given.get<double>());
       }
       say(s.kind() == Scalar::Kind::kTensor ? describe(s.tensor()) : s.str());
       return Arg(scalars_.emplace_back(std::move(s)));
@@ -274,14 +300,16 @@ Arg FuzzCall::make(const ArgInfo& arg, const json& given) {
       return Arg(v);
     }
     case ArgKind::kString: {
-      auto& s = strings_.emplace_back(wrong || !given.is_string() ? kStrings[below(std::size(kStrings))] : given.get<std::string>());
+      auto& s = strings_.emplace_back(wrong || !given.is_string() ? kStrings[below(std::size(kStrings))]
+                                                                  : given.get<std::string>());
       say(fmt::format("\"{}\"", s));
       return Arg(std::string_view(s));
     }
     case ArgKind::kDType:
     case ArgKind::kOptDType: {
       if (!wrong && given.is_null()) return say("None"), Arg();
-      const DType d = wrong || !given.is_string() ? kDTypes[below(std::size(kDTypes))] : dtype_from_name(given.get<std::string>());
+      const DType d =
+          wrong || !given.is_string() ? kDTypes[below(std::size(kDTypes))] : dtype_from_name(given.get<std::string>());
       say(std::string(name_of(d)));
       return d == DType::kUndefined ? Arg() : Arg(d);
     }
@@ -318,7 +346,8 @@ Arg FuzzCall::make(const ArgInfo& arg, const json& given) {
       auto& v = scalar_lists_.emplace_back();
       if (given.is_array() && !wrong)
         for (const json& item : given) v.emplace_back(item.get<double>());
-      for (int64_t i = wrong ? below(5) : 0; i-- > 0;) v.push_back(chance(0.5) ? Scalar(any_float()) : Scalar(any_int()));
+      for (int64_t i = wrong ? below(5) : 0; i-- > 0;)
+        v.push_back(chance(0.5) ? Scalar(any_float()) : Scalar(any_int()));
       say(fmt::format("{} numbers", v.size()));
       return Arg(std::span<const Scalar>(v));
     }

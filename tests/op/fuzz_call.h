@@ -22,9 +22,9 @@ class FuzzCall {
  private:
   using json = nlohmann::json;
   Arg make(const ArgInfo& arg, const json& given);
-  Tensor tensor(const json& spec);     // as the sample says, laid out anyhow
-  Tensor any_tensor();                 // any rank, sizes, dtype
-  Tensor mutated(const json& spec);    // the sample's with one thing wrong
+  Tensor tensor(const json& spec);   // as the sample says, laid out anyhow
+  Tensor any_tensor();               // any rank, sizes, dtype
+  Tensor mutated(const json& spec);  // the sample's with one thing wrong
   Tensor filled(DType dtype, const std::vector<int64_t>& shape, double low, double high);
   Tensor laid_out(DType dtype, const std::vector<int64_t>& shape);
   void fill(const Tensor& t, double low, double high);

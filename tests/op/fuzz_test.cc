@@ -1,8 +1,8 @@
-// Bad input: thousands of calls with random arguments of the record's kinds. Each returns or raises a typed error (Error);
-// anything else, also in the backward pass of a call that returned, fails and prints the call.
+// Bad input: thousands of calls with random arguments of the record's kinds. Each returns or raises a typed error
+// (Error); anything else, also in the backward pass of a call that returned, fails and prints the call.
 //
-//   PADDLE_FUZZ_COUNT  calls (default 3000)      PADDLE_FUZZ_SEED  another series      PADDLE_FUZZ_ONLY  replay one call
-//   PADDLE_FUZZ_OP     one operator only              PADDLE_FUZZ_FROM  go on after a crash
+//   PADDLE_FUZZ_COUNT  calls (default 3000)      PADDLE_FUZZ_SEED  another series      PADDLE_FUZZ_ONLY  replay one
+//   call PADDLE_FUZZ_OP     one operator only              PADDLE_FUZZ_FROM  go on after a crash
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -31,9 +31,7 @@ int64_t from_env(const char* name, int64_t fallback) {
 
 // What runs now, for those that can't return.
 std::string current;
-void print_current() {
-  static_cast<void>(!write(STDERR_FILENO, current.data(), current.size()));
-}
+void print_current() { static_cast<void>(!write(STDERR_FILENO, current.data(), current.size())); }
 void on_signal(int number) {
   const char* what = number == SIGALRM ? "\ntook too long: " : "\nsignal in: ";
   static_cast<void>(!write(STDERR_FILENO, what, std::strlen(what)));

@@ -1,6 +1,6 @@
-// The rules of every record, run on metadata: what they say with numbers must be what they say with symbols, a composition
-// must yield the shapes and dtypes that the shape rule promises, a gradient those of its input, and bad input must raise
-// what the record says.
+// The rules of every record, run on metadata: what they say with numbers must be what they say with symbols, a
+// composition must yield the shapes and dtypes that the shape rule promises, a gradient those of its input, and bad
+// input must raise what the record says.
 //
 // dispatch is replaced by one that only infers: no kernel runs.
 #include <gmock/gmock.h>
@@ -98,7 +98,8 @@ void expect_gradients(const OpInfo& op, OpCall& c, const std::string& what) {
     if (!needs[i]) continue;
     const bool list = op.args[i].kind == ArgKind::kTensors;
     const auto inputs = c.args[i].tensors();
-    const auto got = list ? std::span<const Tensor>(v.in_grads[i].list) : std::span<const Tensor>(&v.in_grads[i].tensor, 1);
+    const auto got =
+        list ? std::span<const Tensor>(v.in_grads[i].list) : std::span<const Tensor>(&v.in_grads[i].tensor, 1);
     ASSERT_EQ(got.size(), inputs.size()) << what << ", gradient of " << op.args[i].name;
     for (size_t k = 0; k < got.size(); ++k) {
       ASSERT_TRUE(got[k].defined()) << what << ", gradient of " << op.args[i].name;
@@ -134,7 +135,8 @@ TEST(Rules, SamplesOfEveryRecord) {
   for (const json& row : rows()) {
     const OpInfo& op = op_named(row["op"].get<std::string>());
     for (const json& values : row["samples"]) {
-      const std::string what = row["op"].get<std::string>() + " " + values.dump() + " (" + row["line"].get<std::string>() + ")";
+      const std::string what =
+          row["op"].get<std::string>() + " " + values.dump() + " (" + row["line"].get<std::string>() + ")";
       try {
         check_sample(op, values, what);
       } catch (const std::exception& e) {
@@ -148,13 +150,20 @@ TEST(Rules, SamplesOfEveryRecord) {
 
 const char* name_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kValue: return "ValueError";
-    case ErrorKind::kType: return "TypeError";
-    case ErrorKind::kIndex: return "IndexError";
-    case ErrorKind::kKey: return "KeyError";
-    case ErrorKind::kRuntime: return "RuntimeError";
-    case ErrorKind::kNotImplemented: return "NotImplementedError";
-    default: return "?";
+    case ErrorKind::kValue:
+      return "ValueError";
+    case ErrorKind::kType:
+      return "TypeError";
+    case ErrorKind::kIndex:
+      return "IndexError";
+    case ErrorKind::kKey:
+      return "KeyError";
+    case ErrorKind::kRuntime:
+      return "RuntimeError";
+    case ErrorKind::kNotImplemented:
+      return "NotImplementedError";
+    default:
+      return "?";
   }
 }
 
@@ -209,9 +218,11 @@ TEST(Rules, ShapesByHand) {
       {"slice", R"({"input":{"dtype":"float32","shape":[4,5]},"axes":[0,1],"starts":[1,-3],"ends":[3,100]})", {{2, 3}}},
       {"slice", R"({"input":{"dtype":"float32","shape":[4,5]},"axes":[1],"starts":[4],"ends":[2]})", {{4, 0}}},
       {"strided_slice",
-       R"({"x":{"dtype":"float32","shape":[6,5]},"axes":[0],"starts":[5],"ends":[0],"strides":[-2]})", {{3, 5}}},
+       R"({"x":{"dtype":"float32","shape":[6,5]},"axes":[0],"starts":[5],"ends":[0],"strides":[-2]})",
+       {{3, 5}}},
       {"strided_slice",
-       R"({"x":{"dtype":"float32","shape":[4]},"axes":[0],"starts":[-1],"ends":[-5],"strides":[-1]})", {{4}}},
+       R"({"x":{"dtype":"float32","shape":[4]},"axes":[0],"starts":[-1],"ends":[-5],"strides":[-1]})",
+       {{4}}},
       {"arange", R"({"start":1.0,"end":2.0,"step":0.3,"dtype":"float32"})", {{4}}},
       {"arange", R"({"start":5,"end":0,"step":-2,"dtype":"int64"})", {{3}}},
       {"arange", R"({"start":5,"end":1,"dtype":"int64"})", {{0}}},
@@ -221,8 +232,7 @@ TEST(Rules, ShapesByHand) {
       {"diagonal", R"({"x":{"dtype":"float32","shape":[3,4]},"offset":-1})", {{2}}},
       {"tensor_unfold", R"({"input":{"dtype":"float32","shape":[7]},"axis":0,"size":3,"step":2})", {{3, 3}}},
       {"split", R"({"x":{"dtype":"float32","shape":[2,5]},"sections":[1,-1],"axis":1})", {{2, 1}, {2, 4}}},
-      {"gather_nd",
-       R"({"x":{"dtype":"float32","shape":[3,4,5]},"index":{"dtype":"int64","shape":[7,2]}})", {{7, 5}}},
+      {"gather_nd", R"({"x":{"dtype":"float32","shape":[3,4,5]},"index":{"dtype":"int64","shape":[7,2]}})", {{7, 5}}},
       {"topk", R"({"x":{"dtype":"float32","shape":[5,3]},"k":2,"axis":0})", {{2, 3}, {2, 3}}},
       {"sum", R"({"x":{"dtype":"int32","shape":[2,3,4]},"axis":[0,-1],"keepdim":true})", {{1, 3, 1}}},
       {"diag_embed", R"({"input":{"dtype":"float32","shape":[2,3]},"offset":-1,"dim1":0,"dim2":2})", {{4, 2, 4}}},

@@ -38,7 +38,7 @@ TEST(Dim, BoundsDecideWithoutGuards) {
   Dim a = new_symbol(6, "a");
   std::vector<DimGuard> guards;
   DimGuardSink sink(&guards);
-  EXPECT_FALSE(equal(a, Dim(1)));   // a symbol is at least 2
+  EXPECT_FALSE(equal(a, Dim(1)));  // a symbol is at least 2
   EXPECT_TRUE(less(Dim(0), a * a - Dim(1)));
   EXPECT_EQ(max(a, Dim(1)), a);
   EXPECT_EQ(min(a + Dim(1), a), a);
@@ -78,8 +78,12 @@ TEST(Dim, RandomExpressionsKeepTheirValue) {
       auto [a, x] = pool[rng() % pool.size()];
       auto [b, y] = pool[rng() % pool.size()];
       switch (rng() % 6) {
-        case 0: pool.push_back({a + b, x + y}); break;
-        case 1: pool.push_back({a - b, x - y}); break;
+        case 0:
+          pool.push_back({a + b, x + y});
+          break;
+        case 1:
+          pool.push_back({a - b, x - y});
+          break;
         case 2:
           if (std::abs(x * y) < 100000) pool.push_back({a * b, x * y});
           break;
@@ -89,7 +93,8 @@ TEST(Dim, RandomExpressionsKeepTheirValue) {
         case 4:
           if (y > 0 && b.is_const()) pool.push_back({mod(a, b), x - y * floor_of(x, y)});
           break;
-        case 5: pool.push_back(rng() % 2 ? std::pair{min(a, b), std::min(x, y)} : std::pair{max(a, b), std::max(x, y)});
+        case 5:
+          pool.push_back(rng() % 2 ? std::pair{min(a, b), std::min(x, y)} : std::pair{max(a, b), std::max(x, y)});
       }
     }
     auto [d, v] = pool.back();
@@ -102,8 +107,8 @@ TEST(Dim, RandomExpressionsKeepTheirValue) {
 }
 
 TEST(Dim, BadTextIsAnError) {
-  for (const char* text : {"", "S0 +", "floordiv(S0)", "foo(S0, 2)", "9999999999999999999", "((S0)", "S0 2", "2*4611686018427387904*2",
-                           "mod(S0, 0)", "@"})
+  for (const char* text : {"", "S0 +", "floordiv(S0)", "foo(S0, 2)", "9999999999999999999", "((S0)", "S0 2",
+                           "2*4611686018427387904*2", "mod(S0, 0)", "@"})
     EXPECT_THROW(parse_dim(text), Error) << text;
   EXPECT_THROW(parse_dim(std::string(100000, '(')), Error);
 }

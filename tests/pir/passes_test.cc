@@ -63,8 +63,10 @@ TEST_F(Passes, CommonSubexpressionsMergeAlsoIntoRegions) {
   Value y = b.data("y", f32({2, 3}));
   Value c = b.data("c", Type::tensor(DType::kBool, {1}));
   Value s = b.value("pd_op.add", {x, y}), t = b.value("pd_op.add", {x, y});
-  Value d1 = b.create("pd_op.dropout", {x, Value()}, {}, {x.type()})->result(), d2 = b.create("pd_op.dropout", {x, Value()}, {}, {x.type()})->result();
-  Value m1 = b.value("pd_op.softmax", {t}), m2 = b.value("pd_op.softmax", {s}, {{"axis", Attribute::i32(0)}}), m3 = b.value("pd_op.softmax", {s});
+  Value d1 = b.create("pd_op.dropout", {x, Value()}, {}, {x.type()})->result(),
+        d2 = b.create("pd_op.dropout", {x, Value()}, {}, {x.type()})->result();
+  Value m1 = b.value("pd_op.softmax", {t}), m2 = b.value("pd_op.softmax", {s}, {{"axis", Attribute::i32(0)}}),
+        m3 = b.value("pd_op.softmax", {s});
   Operation* branch = b.if_op(c, std::vector<Type>{x.type()});
   Builder one(&branch->region(0).front()), two(&branch->region(1).front());
   one.yield(std::vector<Value>{one.value("pd_op.add", {x, y})});
@@ -184,11 +186,13 @@ TEST_F(Passes, FoldsConstants) {
 
 TEST_F(Passes, FoldingRespectsLimitsAndParameters) {
   Value w = b.parameter("w", f32({100}));
-  p.set_parameter("w", pir::constant_tensor(*[&] {
-                    pir::DenseData d{DType::kFloat32, {100}, std::vector<std::byte>(400)};
-                    Builder loose;
-                    return loose.constant(d).defining_op();
-                  }(), p));
+  p.set_parameter("w", pir::constant_tensor(
+                           *[&] {
+                             pir::DenseData d{DType::kFloat32, {100}, std::vector<std::byte>(400)};
+                             Builder loose;
+                             return loose.constant(d).defining_op();
+                           }(),
+                           p));
   b.shadow_output("o", b.value("pd_op.add", {w, b.full({100}, 7, DType::kFloat32)}));
   b.shadow_output("p", b.value("pd_op.add", {b.full({100}, 7, DType::kFloat32), b.full({100}, 1, DType::kFloat32)}));
   EXPECT_EQ(fold_constants(p, evaluate, {.max_bytes = 399}), 0u);

@@ -25,22 +25,28 @@ class Rewrite : public ::testing::Test {
 };
 
 std::string body(const std::string& lines) {
-  return "{\n (%x) = \"pd_op.data\" () {name: \"x\", shape: [2, 3], dtype: float32, place: Place(cpu)} : () -> tensor<2x3xf32>\n"
-         " (%y) = \"pd_op.data\" () {name: \"y\", shape: [2, 3], dtype: float32, place: Place(cpu)} : () -> tensor<2x3xf32>\n" + lines + "}";
+  return "{\n (%x) = \"pd_op.data\" () {name: \"x\", shape: [2, 3], dtype: float32, place: Place(cpu)} : () -> "
+         "tensor<2x3xf32>\n"
+         " (%y) = \"pd_op.data\" () {name: \"y\", shape: [2, 3], dtype: float32, place: Place(cpu)} : () -> "
+         "tensor<2x3xf32>\n" +
+         lines + "}";
 }
 // T one = unary operation, etc., all of type 2x3.
 std::string unary(const char* out, const char* name, const char* in, const char* attrs = "") {
-  return fmt::format(" (%{}) = \"pd_op.{}\" (%{}) {{{}}} : (tensor<2x3xf32>) -> tensor<2x3xf32>\n", out, name, in, attrs);
+  return fmt::format(" (%{}) = \"pd_op.{}\" (%{}) {{{}}} : (tensor<2x3xf32>) -> tensor<2x3xf32>\n", out, name, in,
+                     attrs);
 }
 std::string binary(const char* out, const char* name, const char* a, const char* b) {
-  return fmt::format(" (%{}) = \"pd_op.{}\" (%{}, %{}) {{}} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n", out, name, a, b);
+  return fmt::format(" (%{}) = \"pd_op.{}\" (%{}, %{}) {{}} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n",
+                     out, name, a, b);
 }
 std::string fetch(const char* x) {
   return fmt::format(" () = \"builtin.shadow_output\" (%{}) {{output_name: \"o\"}} : (tensor<2x3xf32>) ->\n", x);
 }
 
 TEST_F(Rewrite, GreedyGoesToTheEndAndCleansUp) {
-  Program p = parse_program(body(unary("a", "relu", "x") + unary("b", "relu", "a") + unary("c", "relu", "b") + unary("d", "exp", "c") + fetch("c")));
+  Program p = parse_program(body(unary("a", "relu", "x") + unary("b", "relu", "a") + unary("c", "relu", "b") +
+                                 unary("d", "exp", "c") + fetch("c")));
   PatternSet set;
   set.add("relu_relu", "pd_op.relu", [](Operation& op, Rewriter& r) {
     if (!op.operand(0).is_result() || !op.operand(0).defining_op()->is("pd_op.relu")) return false;
@@ -55,12 +61,17 @@ TEST_F(Rewrite, GreedyGoesToTheEndAndCleansUp) {
 }
 
 TEST_F(Rewrite, GreedyReachesRegionsAndFoldsLists) {
-  Program p = parse_program(body(
-      " (%c) = \"pd_op.data\" () {name: \"c\", shape: [1], dtype: bool, place: Place(cpu)} : () -> tensor<1xb>\n"
-      " (%r) = \"pd_op.if\" (%c) {} : (tensor<1xb>) -> tensor<2x3xf32> {\n"
-      " (%l) = \"builtin.combine\" (%x, %y) {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> vec[tensor<2x3xf32>, tensor<2x3xf32>]\n"
-      " (%s, %t) = \"builtin.split\" (%l) {} : (vec[tensor<2x3xf32>, tensor<2x3xf32>]) -> tensor<2x3xf32>, tensor<2x3xf32>\n" +
-      binary("q", "add", "t", "s") + " () = \"cf.yield\" (%q) {} : (tensor<2x3xf32>) ->\n } {\n () = \"cf.yield\" (%x) {} : (tensor<2x3xf32>) ->\n }\n" + fetch("r")));
+  Program p = parse_program(
+      body(" (%c) = \"pd_op.data\" () {name: \"c\", shape: [1], dtype: bool, place: Place(cpu)} : () -> tensor<1xb>\n"
+           " (%r) = \"pd_op.if\" (%c) {} : (tensor<1xb>) -> tensor<2x3xf32> {\n"
+           " (%l) = \"builtin.combine\" (%x, %y) {} : (tensor<2x3xf32>, tensor<2x3xf32>) -> vec[tensor<2x3xf32>, "
+           "tensor<2x3xf32>]\n"
+           " (%s, %t) = \"builtin.split\" (%l) {} : (vec[tensor<2x3xf32>, tensor<2x3xf32>]) -> tensor<2x3xf32>, "
+           "tensor<2x3xf32>\n" +
+           binary("q", "add", "t", "s") +
+           " () = \"cf.yield\" (%q) {} : (tensor<2x3xf32>) ->\n } {\n () = \"cf.yield\" (%x) {} : (tensor<2x3xf32>) "
+           "->\n }\n" +
+           fetch("r")));
   apply_greedily(p, {});
   Operation* branch = p.block().back()->operand(0).defining_op();
   Block& inner = branch->region(0).front();
@@ -127,7 +138,8 @@ TEST_F(Rewrite, DrrMatchesAChainWithCommutedOperands) {
 }
 
 TEST_F(Rewrite, DrrLeavesValuesThatAreUsedElsewhere) {
-  Program p = parse_program(body(binary("m", "multiply", "x", "y") + binary("s", "add", "m", "x") + unary("o", "relu", "s") + fetch("o") + fetch("m")));
+  Program p = parse_program(body(binary("m", "multiply", "x", "y") + binary("s", "add", "m", "x") +
+                                 unary("o", "relu", "s") + fetch("o") + fetch("m")));
   std::string before = p.str();
   PatternSet set;
   set.add(mul_add().build());
@@ -140,17 +152,22 @@ TEST_F(Rewrite, DrrCapturesAttributesAndChecksConstraints) {
   d.source("pd_op.softmax", {"x"}, {"t"}, {Drr::capture("axis", "a")});
   d.source("pd_op.softmax", {"t"}, {"y"}, {Drr::capture("axis", "a")});  // the same axis
   d.where([](const DrrMatch& m) { return m.attr("a").as_int() >= 0 && m.value("x").shape().size() == 2; });
-  d.result("pd_op.scale", {"x", "one"}, {"y"}, {Drr::compute("bias", [](const DrrMatch& m) { return Attribute::f32(static_cast<float>(m.attr("a").as_int())); })});
+  d.result("pd_op.scale", {"x", "one"}, {"y"}, {Drr::compute("bias", [](const DrrMatch& m) {
+             return Attribute::f32(static_cast<float>(m.attr("a").as_int()));
+           })});
   EXPECT_THROW(d.build(), Error);  // "one" is unknown
   Drr e("softmax_softmax");
   e.source("pd_op.softmax", {"x"}, {"t"}, {Drr::capture("axis", "a")});
   e.source("pd_op.softmax", {"t"}, {"y"}, {Drr::capture("axis", "a")});
   e.where([](const DrrMatch& m) { return m.attr("a").as_int() >= 0; });
-  e.result("pd_op.softmax", {"x"}, {"y"}, {Drr::compute("axis", [](const DrrMatch& m) { return Attribute::i32(static_cast<int32_t>(m.attr("a").as_int() - 2)); })});
+  e.result("pd_op.softmax", {"x"}, {"y"}, {Drr::compute("axis", [](const DrrMatch& m) {
+             return Attribute::i32(static_cast<int32_t>(m.attr("a").as_int() - 2));
+           })});
   PatternSet set;
   set.add(e.build());
   auto run = [&](const char* first, const char* second) {
-    Program p = parse_program(body(unary("a", "softmax", "x", first) + unary("b", "softmax", "a", second) + fetch("b")));
+    Program p =
+        parse_program(body(unary("a", "softmax", "x", first) + unary("b", "softmax", "a", second) + fetch("b")));
     apply_greedily(p, set);
     return names(p) + " " + p.block().back()->operand(0).defining_op()->attr("axis").str();
   };
@@ -164,16 +181,19 @@ TEST_F(Rewrite, DrrHasSeveralOutputsAndReplacements) {
   Drr d("pair");
   d.source("pd_op.exp", {"x"}, {"e"});
   d.source("pd_op.relu", {"x"}, {"r"});
-  d.result("pd_op.scale", {"x", "x"}, {"e"}, {}, [](const DrrMatch& m) { return std::vector<Type>{m.value("x").type()}; });
+  d.result("pd_op.scale", {"x", "x"}, {"e"}, {},
+           [](const DrrMatch& m) { return std::vector<Type>{m.value("x").type()}; });
   d.replace("r", "x");
   PatternSet set;
   set.add(d.build());
-  Program p = parse_program(body(unary("e", "exp", "x") + unary("r", "relu", "x") + binary("s", "add", "e", "r") + fetch("s")));
+  Program p =
+      parse_program(body(unary("e", "exp", "x") + unary("r", "relu", "x") + binary("s", "add", "e", "r") + fetch("s")));
   EXPECT_TRUE(apply_greedily(p, set));
   EXPECT_EQ(names(p), "data data scale add shadow_output");
   EXPECT_EQ(p.block().back()->prev()->operand(1), p.block().front()->result());
   // Not if one output is used before the last matched operation stands.
-  Program q = parse_program(body(unary("e", "exp", "x") + unary("u", "exp", "e") + unary("r", "relu", "u") + unary("r2", "relu", "x") + binary("s", "add", "r", "r2") + fetch("s")));
+  Program q = parse_program(body(unary("e", "exp", "x") + unary("u", "exp", "e") + unary("r", "relu", "u") +
+                                 unary("r2", "relu", "x") + binary("s", "add", "r", "r2") + fetch("s")));
   EXPECT_FALSE(apply_greedily(q, set));
 }
 
@@ -183,8 +203,10 @@ TEST_F(Rewrite, DrrAbsentOperands) {
   d.result("pd_op.relu", {"x"}, {"y"});
   PatternSet set;
   set.add(d.build());
-  std::string with = " (%o) = \"pd_op.dropout\" (%x, %y) {p: (Float)0.5} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n";
-  std::string without = " (%o) = \"pd_op.dropout\" (%x, <<NULL VALUE>>) {p: (Float)0.5} : (tensor<2x3xf32>, none) -> tensor<2x3xf32>\n";
+  std::string with =
+      " (%o) = \"pd_op.dropout\" (%x, %y) {p: (Float)0.5} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>\n";
+  std::string without =
+      " (%o) = \"pd_op.dropout\" (%x, <<NULL VALUE>>) {p: (Float)0.5} : (tensor<2x3xf32>, none) -> tensor<2x3xf32>\n";
   Program p = parse_program(body(with + fetch("o"))), q = parse_program(body(without + fetch("o")));
   EXPECT_FALSE(apply_greedily(p, set));
   EXPECT_TRUE(apply_greedily(q, set));
@@ -263,13 +285,17 @@ TEST_F(Rewrite, VerificationNamesThePassThatBroke) {
 TEST_F(Rewrite, NestedPipelinesAndInstrumentation) {
   struct Log : PassInstrumentation {
     std::vector<std::string> lines;
-    void before(const Pass& p, Operation& root) override { lines.push_back("before " + p.name() + " on " + std::string(root.name())); }
-    void failed(const Pass& p, Operation&, std::string_view m) override { lines.push_back("failed " + p.name() + ": " + std::string(m)); }
+    void before(const Pass& p, Operation& root) override {
+      lines.push_back("before " + p.name() + " on " + std::string(root.name()));
+    }
+    void failed(const Pass& p, Operation&, std::string_view m) override {
+      lines.push_back("failed " + p.name() + ": " + std::string(m));
+    }
   };
-  Program p = parse_program(body(
-      unary("k", "relu", "x") +
-      " (%r) = \"cinn_op.group\" (%x) {} : (tensor<2x3xf32>) -> tensor<2x3xf32> {\n" + unary("q", "relu", "x") +
-      " () = \"cf.yield\" (%q) {} : (tensor<2x3xf32>) ->\n }\n" + binary("z", "add", "k", "r") + fetch("z")));
+  Program p = parse_program(body(unary("k", "relu", "x") +
+                                 " (%r) = \"cinn_op.group\" (%x) {} : (tensor<2x3xf32>) -> tensor<2x3xf32> {\n" +
+                                 unary("q", "relu", "x") + " () = \"cf.yield\" (%q) {} : (tensor<2x3xf32>) ->\n }\n" +
+                                 binary("z", "add", "k", "r") + fetch("z")));
   auto log = std::make_shared<Log>();
   PassManager pm;
   pm.instrument(log);

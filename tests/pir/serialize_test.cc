@@ -26,7 +26,9 @@ std::string read(const std::string& name) {
   s << in.rdbuf();
   return s.str();
 }
-std::span<const std::byte> bytes_of(const std::string& s) { return {reinterpret_cast<const std::byte*>(s.data()), s.size()}; }
+std::span<const std::byte> bytes_of(const std::string& s) {
+  return {reinterpret_cast<const std::byte*>(s.data()), s.size()};
+}
 
 class Serialize : public ::testing::Test {
  protected:
@@ -93,13 +95,34 @@ TEST_F(Serialize, AllKindsOfAttributes) {
   Type t = Type::tensor(DType::kFloat32, {s * Dim(2), 4});
   Program p;
   Builder b(p);
-  std::vector<Type> types = {t, Type::dist(t, dist), Type::dist(t, partial), Type(), Type::scalar(DType::kInt64), Type::marker(TypeKind::kInlet),
-                             Type::tensor(DType::kFloat8E4M3FN, {}, Layout::kAny), Type::tensor_like(TypeKind::kTensorArray, DType::kFloat32, {})};
-  std::vector<Attribute> attrs = {Attribute::boolean(true), Attribute::i32(-1), Attribute::i64(INT64_MIN), Attribute::f32(0.1f), Attribute::f64(1e-300),
-                                  Attribute::f64(NAN), Attribute::f32(-INFINITY), Attribute::c64({1, -2}), Attribute::c128({0.5, 3}), Attribute::string("a\"\n\xc3\xa9"),
-                                  Attribute::symbol("w"), Attribute::dtype(DType::kBFloat16), Attribute::dtype(DType::kUndefined), Attribute::undefined_place(),
-                                  Attribute::ints({1, s, -1}), Attribute::array({Attribute::i32(1), Attribute()}), Attribute::type(t), Attribute::dim(s + Dim(1))};
-  for (Type type : types) b.create("pd_op.feed", {}, {{"name", Attribute::string("x")}, {"col", Attribute::i32(0)}}, {type});
+  std::vector<Type> types = {t,
+                             Type::dist(t, dist),
+                             Type::dist(t, partial),
+                             Type(),
+                             Type::scalar(DType::kInt64),
+                             Type::marker(TypeKind::kInlet),
+                             Type::tensor(DType::kFloat8E4M3FN, {}, Layout::kAny),
+                             Type::tensor_like(TypeKind::kTensorArray, DType::kFloat32, {})};
+  std::vector<Attribute> attrs = {Attribute::boolean(true),
+                                  Attribute::i32(-1),
+                                  Attribute::i64(INT64_MIN),
+                                  Attribute::f32(0.1f),
+                                  Attribute::f64(1e-300),
+                                  Attribute::f64(NAN),
+                                  Attribute::f32(-INFINITY),
+                                  Attribute::c64({1, -2}),
+                                  Attribute::c128({0.5, 3}),
+                                  Attribute::string("a\"\n\xc3\xa9"),
+                                  Attribute::symbol("w"),
+                                  Attribute::dtype(DType::kBFloat16),
+                                  Attribute::dtype(DType::kUndefined),
+                                  Attribute::undefined_place(),
+                                  Attribute::ints({1, s, -1}),
+                                  Attribute::array({Attribute::i32(1), Attribute()}),
+                                  Attribute::type(t),
+                                  Attribute::dim(s + Dim(1))};
+  for (Type type : types)
+    b.create("pd_op.feed", {}, {{"name", Attribute::string("x")}, {"col", Attribute::i32(0)}}, {type});
   Operation* op = b.create("cf.stack_create", {});
   for (size_t i = 0; i < attrs.size(); ++i) op->set_attr(fmt::format("a{}", i), attrs[i]);
   Program q = program_from_json(program_to_json(p));
@@ -129,9 +152,11 @@ TEST_F(Serialize, ErrorsSayWhat) {
   EXPECT_THAT(with([](Json& j) { j["base_code"]["magic"] = "onnx"; }), HasSubstr("magic"));
   EXPECT_THAT(with([&](Json& j) { op(j, 9)["#"] = "1.no_such", op(j, 10)["#"] = "3.my_op"; }),
               HasSubstr("not known: custom_op.my_op, pd_op.no_such"));
-  EXPECT_THAT(with([&](Json& j) { op(j, 9)["I"][0]["%"] = 999; }), HasSubstr("operand 999 is not defined before its use (operation 9 of its block, 1.matmul)"));
+  EXPECT_THAT(with([&](Json& j) { op(j, 9)["I"][0]["%"] = 999; }),
+              HasSubstr("operand 999 is not defined before its use (operation 9 of its block, 1.matmul)"));
   EXPECT_THAT(with([&](Json& j) { op(j, 9)["O"][0]["%"] = 1; }), HasSubstr("value 1 is defined twice"));
-  EXPECT_THAT(with([&](Json& j) { op(j, 9)["A"][0]["AT"]["#"] = "0.a_new"; }), HasSubstr("attribute kind \"0.a_new\" is not known"));
+  EXPECT_THAT(with([&](Json& j) { op(j, 9)["A"][0]["AT"]["#"] = "0.a_new"; }),
+              HasSubstr("attribute kind \"0.a_new\" is not known"));
   EXPECT_THAT(with([&](Json& j) { op(j, 9).erase("I"); }), HasSubstr("expected the key \"I\""));
   EXPECT_THAT(with([&](Json& j) { op(j, 9)["O"][0]["TT"]["D"][1][0] = -7; }), HasSubstr("got -7"));
   EXPECT_THAT(message("[1, 2"), HasSubstr("no valid JSON"));
@@ -148,9 +173,15 @@ TEST_F(Serialize, DamagedProgramsNeverCrash) {
     for (unsigned k = 0; k < 1 + rng() % 4 && !text.empty(); ++k) {
       size_t at = rng() % text.size();
       switch (rng() % 3) {
-        case 0: text[at] = static_cast<char>(rng()); break;
-        case 1: text[at] = "0123456789-[]{}\",:"[rng() % 18]; break;
-        case 2: text.erase(at, 1 + rng() % 20); break;
+        case 0:
+          text[at] = static_cast<char>(rng());
+          break;
+        case 1:
+          text[at] = "0123456789-[]{}\",:"[rng() % 18];
+          break;
+        case 2:
+          text.erase(at, 1 + rng() % 20);
+          break;
       }
     }
     try {

@@ -14,7 +14,8 @@ void broadcast(OpCall& c) {
     if (equal(a, Dim(1)))
       a = b;
     else
-      check(equal(b, Dim(1)) || equal(a, b), ErrorKind::kValue, "[{}] can't broadcast {} with {}", c.op.name, a.str(), b.str());
+      check(equal(b, Dim(1)) || equal(a, b), ErrorKind::kValue, "[{}] can't broadcast {} with {}", c.op.name, a.str(),
+            b.str());
   }
   c.meta(0) = {x.dtype(), out};
 }
@@ -25,7 +26,8 @@ void matmul(OpCall& c) {
   if (c.args[2].b()) out[out.size() - 2] = out.back();
   const Tensor& y = c.tensor(1);
   bool ty = c.args[3].b();
-  check(equal(k, y.dim(ty ? -1 : -2)), ErrorKind::kValue, "[matmul] expected {} rows, got {}", k.str(), y.dim(ty ? -1 : -2).str());
+  check(equal(k, y.dim(ty ? -1 : -2)), ErrorKind::kValue, "[matmul] expected {} rows, got {}", k.str(),
+        y.dim(ty ? -1 : -2).str());
   out.back() = y.dim(ty ? -2 : -1);
   c.meta(0) = {c.tensor(0).dtype(), out};
 }
@@ -61,7 +63,8 @@ void concat(OpCall& c) {
   auto x = c.args[0].tensors();
   Shape out = x[0].shape();
   int64_t axis = c.args[1].scalar().to_int();
-  for (size_t i = 1; i < x.size(); ++i) out[static_cast<size_t>(axis)] = out[static_cast<size_t>(axis)] + x[i].dim(axis);
+  for (size_t i = 1; i < x.size(); ++i)
+    out[static_cast<size_t>(axis)] = out[static_cast<size_t>(axis)] + x[i].dim(axis);
   c.meta(0) = {x[0].dtype(), out};
 }
 
@@ -69,24 +72,45 @@ using K = ArgKind;
 constexpr ArgInfo kX[] = {{"x", K::kTensor}};
 constexpr ArgInfo kXY[] = {{"x", K::kTensor}, {"y", K::kTensor}};
 constexpr ArgInfo kSoftmax[] = {{"x", K::kTensor}, {"axis", K::kInt, true, "-1"}};
-constexpr ArgInfo kMatmul[] = {{"x", K::kTensor}, {"y", K::kTensor}, {"transpose_x", K::kBool, true, "False"}, {"transpose_y", K::kBool, true, "False"}};
+constexpr ArgInfo kMatmul[] = {{"x", K::kTensor},
+                               {"y", K::kTensor},
+                               {"transpose_x", K::kBool, true, "False"},
+                               {"transpose_y", K::kBool, true, "False"}};
 constexpr ArgInfo kReshape[] = {{"x", K::kTensor}, {"shape", K::kInts}};
 // The record's order differs from pd_op's: attributes come in the order shape, value there.
-constexpr ArgInfo kFull[] = {{.name = "shape", .kind = K::kInts, .operand = false}, {.name = "value", .kind = K::kScalar, .operand = false},
-                             {"dtype", K::kDType, true, "float32"}, {"place", K::kPlace, true, "None"}};
-constexpr ArgInfo kFullInts[] = {{.name = "value", .kind = K::kInts, .operand = false}, {"dtype", K::kDType, true, "int64"}, {"place", K::kPlace, true, "None"}};
-constexpr ArgInfo kScale[] = {{"x", K::kTensor}, {"scale", K::kScalar, true, "1.0"}, {"bias", K::kFloat, true, "0.0"}, {"bias_after_scale", K::kBool, true, "True"}};
+constexpr ArgInfo kFull[] = {{.name = "shape", .kind = K::kInts, .operand = false},
+                             {.name = "value", .kind = K::kScalar, .operand = false},
+                             {"dtype", K::kDType, true, "float32"},
+                             {"place", K::kPlace, true, "None"}};
+constexpr ArgInfo kFullInts[] = {{.name = "value", .kind = K::kInts, .operand = false},
+                                 {"dtype", K::kDType, true, "int64"},
+                                 {"place", K::kPlace, true, "None"}};
+constexpr ArgInfo kScale[] = {{"x", K::kTensor},
+                              {"scale", K::kScalar, true, "1.0"},
+                              {"bias", K::kFloat, true, "0.0"},
+                              {"bias_after_scale", K::kBool, true, "True"}};
 constexpr ArgInfo kConcat[] = {{"x", K::kTensors}, {"axis", K::kScalar, true, "0"}};
 constexpr ArgInfo kDropout[] = {{"x", K::kTensor}, {"seed_tensor", K::kOptTensor}, {"p", K::kFloat, true, "0.5"}};
 constexpr ArgInfo kSum[] = {{"x", K::kTensor}, {"axis", K::kInts}, {"dtype", K::kDType}, {"keepdim", K::kBool}};
-constexpr ArgInfo kSlice[] = {{"input", K::kTensor}, {"axes", K::kIntList}, {"starts", K::kInts}, {"ends", K::kInts}, {"infer_flags", K::kIntList}, {"decrease_axis", K::kIntList}};
+constexpr ArgInfo kSlice[] = {{"input", K::kTensor}, {"axes", K::kIntList},        {"starts", K::kInts},
+                              {"ends", K::kInts},    {"infer_flags", K::kIntList}, {"decrease_axis", K::kIntList}};
 constexpr ArgInfo kStack[] = {{"x", K::kTensors}, {"axis", K::kInt}};
 constexpr ArgInfo kSplit[] = {{"x", K::kTensor}, {"num", K::kInt}, {"axis", K::kScalar}};
-constexpr ArgInfo kBatchNorm[] = {{"x", K::kTensor}, {"mean", K::kTensor}, {"variance", K::kTensor}, {"scale", K::kOptTensor}, {"bias", K::kOptTensor},
-                                  {"is_test", K::kBool}, {"momentum", K::kFloat}, {"epsilon", K::kFloat}, {"data_format", K::kString},
-                                  {"use_global_stats", K::kBool}, {"trainable_statistics", K::kBool}};
+constexpr ArgInfo kBatchNorm[] = {{"x", K::kTensor},
+                                  {"mean", K::kTensor},
+                                  {"variance", K::kTensor},
+                                  {"scale", K::kOptTensor},
+                                  {"bias", K::kOptTensor},
+                                  {"is_test", K::kBool},
+                                  {"momentum", K::kFloat},
+                                  {"epsilon", K::kFloat},
+                                  {"data_format", K::kString},
+                                  {"use_global_stats", K::kBool},
+                                  {"trainable_statistics", K::kBool}};
 constexpr OutInfo kOuts[] = {{"out", K::kTensors}};
-constexpr OutInfo kBatchNormOuts[] = {{"out", K::kTensor}, {"mean_out", K::kTensor}, {"variance_out", K::kTensor}, {"saved_mean", K::kTensor}, {"saved_variance", K::kTensor}, {"reserve_space", K::kOptTensor}};
+constexpr OutInfo kBatchNormOuts[] = {
+    {"out", K::kTensor},        {"mean_out", K::kTensor},       {"variance_out", K::kTensor},
+    {"saved_mean", K::kTensor}, {"saved_variance", K::kTensor}, {"reserve_space", K::kOptTensor}};
 constexpr OutInfo kOut[] = {{"out", K::kTensor}};
 constexpr uint8_t kMatmulOrder[] = {0, 1, 2, 3};
 

@@ -78,7 +78,8 @@ TEST_F(Text, Locations) {
 // Every kind of attribute and type comes back as the same object.
 TEST_F(Text, AttributesAndTypes) {
   Dim s = new_symbol(), t = new_symbol(0, "tensor"), u = new_symbol(0, "batch");
-  spmd::DistAttr dist{spmd::ProcessMesh({2, 2}, {0, 1, 2, 3}, {"x", "y z"}), {spmd::Shard(0), spmd::Partial(spmd::PartialKind::kMax)}};
+  spmd::DistAttr dist{spmd::ProcessMesh({2, 2}, {0, 1, 2, 3}, {"x", "y z"}),
+                      {spmd::Shard(0), spmd::Partial(spmd::PartialKind::kMax)}};
   DenseData dense{DType::kInt16, {2, 1}, {std::byte{1}, std::byte{0xff}, std::byte{0}, std::byte{0x80}}};
   Type d = Type::tensor(DType::kBFloat16, {s * Dim(2) + Dim(1), u, 3}, Layout::kAny);
   std::vector<Type> types = {d,
@@ -93,18 +94,46 @@ TEST_F(Text, AttributesAndTypes) {
                              Type::vector(std::vector<Type>{}),
                              Type()};
   types.push_back(Type::vector(std::vector<Type>{d, Type(), Type::vector(std::vector<Type>{d})}));
-  std::vector<Attribute> attrs = {
-      Attribute(), Attribute::boolean(true), Attribute::i32(-5), Attribute::i64(INT64_MIN), Attribute::f32(0.1f),
-      Attribute::f32(std::numeric_limits<float>::denorm_min()), Attribute::f64(0.1), Attribute::f64(1e308),
-      Attribute::f64(-0.0), Attribute::f64(INFINITY), Attribute::f32(-INFINITY), Attribute::f64(NAN), Attribute::f32(-NAN),
-      Attribute::f64(5e-324), Attribute::c64({1.5f, -0.0f}), Attribute::c128({NAN, INFINITY}), Attribute::string("a\"b\\\n\t\x01\xc3\xa9"),
-      Attribute::string(""), Attribute::symbol("w 0"), Attribute::dtype(DType::kUndefined), Attribute::dtype(DType::kBFloat16),
-      Attribute::place(Place::cpu()), Attribute::undefined_place(), Attribute::layout(Layout::kAny), Attribute::dim(s * s - Dim(3)),
-      Attribute::ints({}), Attribute::ints({1, s, floor_div(s, Dim(3)), u}), Attribute::ints({t, 2}), Attribute::ints({t + s, -1}), Attribute::ints({-s, 4}),
-      Attribute::array({}), Attribute::array({Attribute::i64(1), Attribute::array({Attribute::f32(2)})}), Attribute::array({Attribute::dtype(DType::kFloat32)}),
-      Attribute::array({Attribute::dim(s), Attribute()}), Attribute::scalar(Attribute::i64(3)), Attribute::scalar(Attribute::dim(s)),
-      Attribute::scalar(Attribute::c128({1, 2})), Attribute::dist(dist), Attribute::dense(dense),
-      Attribute::dense({DType::kFloat32, {0}, {}})};
+  std::vector<Attribute> attrs = {Attribute(),
+                                  Attribute::boolean(true),
+                                  Attribute::i32(-5),
+                                  Attribute::i64(INT64_MIN),
+                                  Attribute::f32(0.1f),
+                                  Attribute::f32(std::numeric_limits<float>::denorm_min()),
+                                  Attribute::f64(0.1),
+                                  Attribute::f64(1e308),
+                                  Attribute::f64(-0.0),
+                                  Attribute::f64(INFINITY),
+                                  Attribute::f32(-INFINITY),
+                                  Attribute::f64(NAN),
+                                  Attribute::f32(-NAN),
+                                  Attribute::f64(5e-324),
+                                  Attribute::c64({1.5f, -0.0f}),
+                                  Attribute::c128({NAN, INFINITY}),
+                                  Attribute::string("a\"b\\\n\t\x01\xc3\xa9"),
+                                  Attribute::string(""),
+                                  Attribute::symbol("w 0"),
+                                  Attribute::dtype(DType::kUndefined),
+                                  Attribute::dtype(DType::kBFloat16),
+                                  Attribute::place(Place::cpu()),
+                                  Attribute::undefined_place(),
+                                  Attribute::layout(Layout::kAny),
+                                  Attribute::dim(s * s - Dim(3)),
+                                  Attribute::ints({}),
+                                  Attribute::ints({1, s, floor_div(s, Dim(3)), u}),
+                                  Attribute::ints({t, 2}),
+                                  Attribute::ints({t + s, -1}),
+                                  Attribute::ints({-s, 4}),
+                                  Attribute::array({}),
+                                  Attribute::array({Attribute::i64(1), Attribute::array({Attribute::f32(2)})}),
+                                  Attribute::array({Attribute::dtype(DType::kFloat32)}),
+                                  Attribute::array({Attribute::dim(s), Attribute()}),
+                                  Attribute::scalar(Attribute::i64(3)),
+                                  Attribute::scalar(Attribute::dim(s)),
+                                  Attribute::scalar(Attribute::c128({1, 2})),
+                                  Attribute::dist(dist),
+                                  Attribute::dense(dense),
+                                  Attribute::dense({DType::kFloat32, {0}, {}})};
   NamedAttrs dict = {{"b", Attribute::i32(1)}, {"a c", Attribute::string("x")}};
   attrs.push_back(Attribute::dict(dict));
   attrs.push_back(Attribute::dict({}));
@@ -140,19 +169,32 @@ TEST_F(Text, ErrorsSayWhere) {
   };
   EXPECT_EQ(message("{\n  (%0) = \"pd_op.relu\" (%1) {} : () ->\n}"),
             "[parse_program] line 2, column 24: %1 is used before it is defined");
-  EXPECT_THAT(message("{\n (%0) = \"pd_op.softmux\" () {} : () -> tensor<f32> }"), HasSubstr("line 2, column 9: there is no operation named \"pd_op.softmux\"; the nearest name is \"pd_op.softmax\""));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: (Int32)99999999999} : () -> tensor<f32> }"), HasSubstr("doesn't fit 32 bits"));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: (Int33)9} : () -> tensor<f32> }"), HasSubstr("unknown kind of attribute (Int33)"));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> tensor<4xf99> }"), HasSubstr("expected a dtype such as f32 or i64"));
-  EXPECT_THAT(message("{ (%0, %0) = \"builtin.split\" () {} : () -> tensor<f32>, tensor<f32> }"), HasSubstr("%0 is defined twice"));
+  EXPECT_THAT(
+      message("{\n (%0) = \"pd_op.softmux\" () {} : () -> tensor<f32> }"),
+      HasSubstr(
+          "line 2, column 9: there is no operation named \"pd_op.softmux\"; the nearest name is \"pd_op.softmax\""));
+  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: (Int32)99999999999} : () -> tensor<f32> }"),
+              HasSubstr("doesn't fit 32 bits"));
+  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: (Int33)9} : () -> tensor<f32> }"),
+              HasSubstr("unknown kind of attribute (Int33)"));
+  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> tensor<4xf99> }"),
+              HasSubstr("expected a dtype such as f32 or i64"));
+  EXPECT_THAT(message("{ (%0, %0) = \"builtin.split\" () {} : () -> tensor<f32>, tensor<f32> }"),
+              HasSubstr("%0 is defined twice"));
   EXPECT_THAT(message("{"), HasSubstr("got the end of the text"));
   EXPECT_THAT(message(""), HasSubstr("expected \"{\""));
   EXPECT_THAT(message(std::string(100000, '{')), HasSubstr("expected"));
   std::string deep = "{ (%0) = \"pd_op.data\" () {a: " + std::string(100000, '[');
   EXPECT_THAT(message(deep), HasSubstr("expected less nesting"));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> dist_tensor<4xf32, {mesh: [2], ranks: [0, 0], names: [\"x\"], placements: [Shard(0)]}, local [2]> }"), HasSubstr("line 1"));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> dist_tensor<4xf32, {mesh: [2], ranks: [0, 1], names: [\"x\"], placements: [Shard(3)]}, local [2]> }"), HasSubstr("Shard(3) of a tensor of rank 1"));
-  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: dense<tensor<4611686018427387904x8xf32>, 0x00>} : () -> tensor<f32> }"), HasSubstr("line 1"));
+  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> dist_tensor<4xf32, {mesh: [2], ranks: [0, 0], names: "
+                      "[\"x\"], placements: [Shard(0)]}, local [2]> }"),
+              HasSubstr("line 1"));
+  EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {} : () -> dist_tensor<4xf32, {mesh: [2], ranks: [0, 1], names: "
+                      "[\"x\"], placements: [Shard(3)]}, local [2]> }"),
+              HasSubstr("Shard(3) of a tensor of rank 1"));
+  EXPECT_THAT(
+      message("{ (%0) = \"pd_op.data\" () {a: dense<tensor<4611686018427387904x8xf32>, 0x00>} : () -> tensor<f32> }"),
+      HasSubstr("line 1"));
   EXPECT_THAT(message("{ (%0) = \"pd_op.data\" () {a: Place(toaster:0)} : () -> tensor<f32> }"), HasSubstr("line 1"));
 }
 
@@ -168,10 +210,18 @@ TEST_F(Text, DamagedTextNeverCrashes) {
     for (int k = 0, n = 1 + static_cast<int>(rng() % 3); k < n && !text.empty(); ++k) {
       size_t at = rng() % text.size();
       switch (rng() % 4) {
-        case 0: text[at] = static_cast<char>(rng()); break;
-        case 1: text.erase(at, 1 + rng() % 5); break;
-        case 2: text.insert(at, std::string(1 + rng() % 3, "(){}[]<>%\"x,:-1"[rng() % 15])); break;
-        case 3: text.insert(at, good.substr(rng() % good.size(), rng() % 40)); break;
+        case 0:
+          text[at] = static_cast<char>(rng());
+          break;
+        case 1:
+          text.erase(at, 1 + rng() % 5);
+          break;
+        case 2:
+          text.insert(at, std::string(1 + rng() % 3, "(){}[]<>%\"x,:-1"[rng() % 15]));
+          break;
+        case 3:
+          text.insert(at, good.substr(rng() % good.size(), rng() % 40));
+          break;
       }
     }
     try {
@@ -188,7 +238,8 @@ TEST_F(Text, DamagedTextNeverCrashes) {
 TEST_F(Text, DiffShowsWhatChanged) {
   std::string before = kProgram, after = before;
   size_t at = after.find("    (%3)");
-  after.replace(at, after.find('\n', at) - at, "    (%9) = \"pd_op.relu\" (%2) {} : (tensor<S0x3xf32>) -> tensor<S0x3xf32>");
+  after.replace(at, after.find('\n', at) - at,
+                "    (%9) = \"pd_op.relu\" (%2) {} : (tensor<S0x3xf32>) -> tensor<S0x3xf32>");
   EXPECT_EQ(diff(before, before), "");
   std::string d = diff(before, after);
   EXPECT_THAT(d, HasSubstr("-     (%3) = \"pd_op.softmax\""));

@@ -15,7 +15,8 @@ constexpr size_t kKinds = 16;
 struct Table {
   std::array<std::vector<RunFn>, kKinds> by_id;
   std::array<RunFn, kKinds> fallback{}, pointwise{}, reduction{};
-  // Registered before the operator table was known to exist (static initialisation order): resolved on the first look-up.
+  // Registered before the operator table was known to exist (static initialisation order): resolved on the first
+  // look-up.
   std::array<std::unordered_map<std::string, RunFn>, kKinds> pending;
   bool resolved = false;
 

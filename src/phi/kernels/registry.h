@@ -1,4 +1,5 @@
-// Which function computes an operator on a kind of device. Kernels register themselves by the operator's name at start-up.
+// Which function computes an operator on a kind of device. Kernels register themselves by the operator's name at
+// start-up.
 #pragma once
 #include <string_view>
 
@@ -6,12 +7,13 @@
 
 namespace paddle::kernels {
 
-// On entry the outputs are allocated from the shape rule's metas (c.out(i) / c.out_list(i)), except for operators whose record says
-// `view` or `data_dependent_shape`, and optional outputs that nobody asked for: those the kernel makes itself.
+// On entry the outputs are allocated from the shape rule's metas (c.out(i) / c.out_list(i)), except for operators whose
+// record says `view` or `data_dependent_shape`, and optional outputs that nobody asked for: those the kernel makes
+// itself.
 void register_kernel(std::string_view op, uint8_t device_kind, RunFn fn);
 
-// The operator's own kernel; else the kind's generic one for its class (pointwise `expr`, reduction `combine`); else the kind's
-// fallback (null: computes nothing); else null.
+// The operator's own kernel; else the kind's generic one for its class (pointwise `expr`, reduction `combine`); else
+// the kind's fallback (null: computes nothing); else null.
 RunFn find_kernel(const OpInfo& op, uint8_t device_kind);
 
 // What runs for records that define themselves by an expression: `expr` alone, or `combine`.

@@ -1,5 +1,6 @@
-// Rules of ops/decomposition.yaml, in the order of the records. Gradients: M. Giles, "Collected matrix derivative results for forward and
-// reverse mode algorithmic differentiation" (2008); J. Townsend, "Differentiating the singular value decomposition" (2016).
+// Rules of ops/decomposition.yaml, in the order of the records. Gradients: M. Giles, "Collected matrix derivative
+// results for forward and reverse mode algorithmic differentiation" (2008); J. Townsend, "Differentiating the singular
+// value decomposition" (2016).
 #include "phi/rules_decomposition.h"
 
 #include "api/ops.h"
@@ -12,7 +13,8 @@ namespace {
 
 void check_square(std::string_view op, const Tensor& x) {
   infer::check_rank(op, "x", x, 2, 64);
-  check(paddle::equal(x.dim(-1), x.dim(-2)), ErrorKind::kValue, "[{}] expected square matrices, got shape {}", op, to_string(x.shape()));
+  check(paddle::equal(x.dim(-1), x.dim(-2)), ErrorKind::kValue, "[{}] expected square matrices, got shape {}", op,
+        to_string(x.shape()));
 }
 
 Tensor mm(const Tensor& a, const Tensor& b, bool ta = false, bool tb = false) { return ops::matmul(a, b, ta, tb); }
@@ -49,8 +51,9 @@ void solve_shape(std::string_view op, const Tensor& x, const Tensor& y, TensorMe
   check_square(op, x);
   infer::check_rank(op, "y", y, x.rank(), x.rank());
   for (int64_t i = 0; i + 1 < x.rank(); ++i)
-    check(paddle::equal(x.dim(i), y.dim(i)), ErrorKind::kValue, "[{}] expected x and y to agree except in the last axis, got shapes {} and {}",
-          op, to_string(x.shape()), to_string(y.shape()));
+    check(paddle::equal(x.dim(i), y.dim(i)), ErrorKind::kValue,
+          "[{}] expected x and y to agree except in the last axis, got shapes {} and {}", op, to_string(x.shape()),
+          to_string(y.shape()));
   out.shape = y.shape();
 }
 
@@ -132,7 +135,8 @@ void qr::shape(const Args& a, TensorMeta& q, TensorMeta& r) {
 
 void qr::vjp(Vjp& v) {
   if (!v.need_x) return;
-  check(v.mode == "reduced" && !paddle::less(v.r.dim(-1), v.q.dim(-1)) && paddle::equal(v.r.dim(-1), v.r.dim(-2)), ErrorKind::kValue,
+  check(v.mode == "reduced" && !paddle::less(v.r.dim(-1), v.q.dim(-1)) && paddle::equal(v.r.dim(-1), v.r.dim(-2)),
+        ErrorKind::kValue,
         "[qr] the gradient exists for mode 'reduced' and matrices with at least as many rows as columns");
   Tensor gq = compose::or_zeros(v.q_grad, v.q), gr = compose::or_zeros(v.r_grad, v.r);
   Tensor m = mm(v.r, gr, false, true) - mm(gq, v.q, true);
@@ -168,8 +172,11 @@ void svd::vjp(Vjp& v) {
   const Dim k = v.s.dim(-1);
   const bool completed = v.full_matrices && !paddle::equal(v.u.dim(-1), v.vh.dim(-1));
   check(!completed || (!v.u_grad.defined() && !v.vh_grad.defined()), ErrorKind::kValue,
-        "[svd] with full_matrices only the singular values have a gradient: the vectors that complete u or vh are arbitrary");
-  auto leading = [&](const Tensor& t, int64_t axis) { return ops::slice(t, {t.rank() + axis}, Ints{0}, Ints(Shape{k}), {}, {}); };
+        "[svd] with full_matrices only the singular values have a gradient: the vectors that complete u or vh are "
+        "arbitrary");
+  auto leading = [&](const Tensor& t, int64_t axis) {
+    return ops::slice(t, {t.rank() + axis}, Ints{0}, Ints(Shape{k}), {}, {});
+  };
   Tensor u = v.full_matrices ? leading(v.u, -1) : v.u, vh = v.full_matrices ? leading(v.vh, -2) : v.vh;
   Tensor inner = diagonal_matrix(compose::or_zeros(v.s_grad, v.s));
   Tensor differences = inverse_differences(v.s * v.s);

@@ -147,7 +147,8 @@ Sizes numbers_of(std::string_view op, const Ints& v, std::string_view name) {
 int64_t number_of(std::string_view op, const Scalar& v, std::string_view name) {
   if (v.kind() == Scalar::Kind::kDim) return guard_int(v.dim());
   if (v.kind() == Scalar::Kind::kTensor && valueless(v.tensor()))
-    fail(ErrorKind::kValue, "[{}] expected {} as a number, got a tensor whose value is not known under trace", op, name);
+    fail(ErrorKind::kValue, "[{}] expected {} as a number, got a tensor whose value is not known under trace", op,
+         name);
   return v.to_int();
 }
 
@@ -202,8 +203,7 @@ void set_shape(std::vector<TensorMeta>& m, std::vector<Shape> shapes) {
 Shape from_arg(std::string_view op, const Ints& shape) {
   Shape dims = dims_of(op, shape);
   for (Dim d : dims)
-    if (d.is_const() && d.value() < 0)
-      fail(ErrorKind::kValue, "[{}] expected sizes >= 0, got {}", op, to_string(dims));
+    if (d.is_const() && d.value() < 0) fail(ErrorKind::kValue, "[{}] expected sizes >= 0, got {}", op, to_string(dims));
   return dims;
 }
 

@@ -82,7 +82,8 @@ Shape broadcast(std::string_view op, const Tensor& x, const Tensor& y);
 Shape broadcast(std::string_view op, const Tensor& x, const Tensor& y, const Tensor& z);
 // axes removed, or kept as 1; an empty axis or reduce_all means all axes
 Shape reduce(std::string_view op, const Tensor& x, const Ints& axis, bool keepdim, bool reduce_all = false);
-Shape reduce(std::string_view op, const Tensor& x, std::span<const int64_t> axis, bool keepdim, bool reduce_all = false);
+Shape reduce(std::string_view op, const Tensor& x, std::span<const int64_t> axis, bool keepdim,
+             bool reduce_all = false);
 Shape reduce(std::string_view op, const Tensor& x, int64_t axis, bool keepdim, bool reduce_all = false);
 Shape reduce(std::string_view op, const Tensor& x, std::optional<int64_t> axis, bool keepdim, bool reduce_all = false);
 Shape reduce(std::string_view op, const Tensor& x, const Scalar& axis, bool keepdim, bool reduce_all = false);

@@ -29,8 +29,8 @@ void matmul::shape(const Args& a, TensorMeta& out) {
   Shape x = as_matrix(a.x.shape(), a.transpose_x, true), y = as_matrix(a.y.shape(), a.transpose_y, false);
   Dim inner = x[x.size() - 1], other = y[y.size() - 2];
   if (!paddle::equal(inner, other)) [[unlikely]]
-    fail(ErrorKind::kValue, "[matmul] expected x's columns and y's rows to agree, got {} and {} (shapes {} and {})", inner.str(),
-         other.str(), to_string(a.x.shape()), to_string(a.y.shape()));
+    fail(ErrorKind::kValue, "[matmul] expected x's columns and y's rows to agree, got {} and {} (shapes {} and {})",
+         inner.str(), other.str(), to_string(a.x.shape()), to_string(a.y.shape()));
   out.shape = infer::broadcast_shapes("matmul", batch(x), batch(y));
   if (a.x.rank() > 1) out.shape.push_back(x[x.size() - 2]);
   if (a.y.rank() > 1) out.shape.push_back(y[y.size() - 1]);

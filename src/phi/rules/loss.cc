@@ -33,8 +33,8 @@ void cross_entropy_with_softmax::shape(const Args& a, TensorMeta& softmax, Tenso
   for (int64_t i = 0; i < a.input.rank(); ++i)
     infer::check_size(op, "labels", i == axis && !a.soft_label ? Dim(1) : a.input.dim(i), a.label.dim(i));
   if (a.soft_label)
-    check(is_float(a.label.dtype()), ErrorKind::kType, "[{}] expected soft labels of a floating-point dtype, got {}", op,
-          name_of(a.label.dtype()));
+    check(is_float(a.label.dtype()), ErrorKind::kType, "[{}] expected soft labels of a floating-point dtype, got {}",
+          op, name_of(a.label.dtype()));
   else
     check(is_integer(a.label.dtype()), ErrorKind::kType, "[{}] expected labels of an integer dtype, got {}", op,
           name_of(a.label.dtype()));
@@ -58,7 +58,8 @@ ops::cross_entropy_with_softmax_out cross_entropy_with_softmax::decompose(const 
   Tensor picked = ops::take_along_axis(log_p, l.safe, a.axis);
   // Where the probability is 0 its log is infinite, and an ignored label must not make NaN of it.
   Tensor zero = ops::full({}, Scalar(0.0), t, a.input.place());
-  Tensor loss = ops::where(ops::cast(l.counts, DType::kBool), ops::scale(picked, Scalar(-1.0), Scalar(0.0), true), zero);
+  Tensor loss =
+      ops::where(ops::cast(l.counts, DType::kBool), ops::scale(picked, Scalar(-1.0), Scalar(0.0), true), zero);
   return {softmax, loss};
 }
 
@@ -103,7 +104,8 @@ Tensor cross_entropy_with_softmax_grad::decompose(const Args& a) {
   Labels l = labels(a.label, a.ignore_index, t);
   Tensor weight = compose::cast_to(a.loss_grad, t) * l.counts;
   Shape classes{Dim(a.softmax.dim(a.axis))};
-  Tensor range = ops::arange(Scalar(int64_t{0}), Scalar(classes[0]), Scalar(int64_t{1}), a.label.dtype(), a.label.place());
+  Tensor range =
+      ops::arange(Scalar(int64_t{0}), Scalar(classes[0]), Scalar(int64_t{1}), a.label.dtype(), a.label.place());
   int64_t axis = a.axis < 0 ? a.axis + a.softmax.rank() : a.axis;
   Shape lifted(static_cast<size_t>(a.softmax.rank()), Dim(1));
   lifted[static_cast<size_t>(axis)] = classes[0];

@@ -127,8 +127,9 @@ void flatten::vjp(Vjp& v) {
 void expand::shape(const Args& a, TensorMeta& out) {
   const Shape& from = a.x.shape();
   Shape to = infer::dims_of("expand", a.shape);
-  check(to.size() >= from.size(), ErrorKind::kValue, "[expand] expected shape with at least the {} axes of x {}, got {}",
-        from.size(), to_string(from), to_string(to));
+  check(to.size() >= from.size(), ErrorKind::kValue,
+        "[expand] expected shape with at least the {} axes of x {}, got {}", from.size(), to_string(from),
+        to_string(to));
   const size_t extra = to.size() - from.size();
   for (size_t i = 0; i < to.size(); ++i) {
     const Dim have = i < extra ? Dim(1) : from[i - extra];
@@ -210,12 +211,12 @@ void strided_slice::vjp(Vjp& v) {
 }
 
 namespace {
-// The elements [low, high] of a storage of n that a strided view reads; it must lie inside, or memory would be read that is
-// not the tensor's.
-void check_inside(std::string_view op, std::span<const int64_t> shape, std::span<const int64_t> stride, int64_t first, int64_t offset,
-                  int64_t n) {
-  check(shape.size() == stride.size(), ErrorKind::kValue, "[{}] expected as many strides as sizes, got {} and {}", op, stride.size(),
-        shape.size());
+// The elements [low, high] of a storage of n that a strided view reads; it must lie inside, or memory would be read
+// that is not the tensor's.
+void check_inside(std::string_view op, std::span<const int64_t> shape, std::span<const int64_t> stride, int64_t first,
+                  int64_t offset, int64_t n) {
+  check(shape.size() == stride.size(), ErrorKind::kValue, "[{}] expected as many strides as sizes, got {} and {}", op,
+        stride.size(), shape.size());
   int64_t low = first, high = first;
   bool empty = false, overflow = __builtin_add_overflow(first, offset, &low);
   high = low;
@@ -233,7 +234,9 @@ void check_inside(std::string_view op, std::span<const int64_t> shape, std::span
 void as_strided::shape(const Args& a, TensorMeta& out) {
   // A traced tensor is taken to be contiguous; of one whose size is unknown nothing can be said.
   const bool dense = a.x.is_dense();
-  const int64_t n = dense ? static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype())) : is_static(a.x.shape()) ? a.x.numel() : -1;
+  const int64_t n = dense                    ? static_cast<int64_t>(a.x->storage->bytes() / size_of(a.x.dtype()))
+                    : is_static(a.x.shape()) ? a.x.numel()
+                                             : -1;
   check_inside("as_strided", a.shape, a.stride, dense ? a.x->offset : 0, a.offset, n);
   out.shape = as_shape(a.shape);
 }
@@ -246,11 +249,12 @@ void as_strided_scatter_add::shape(const Args& a, TensorMeta& out) {
   out.shape = infer::from_arg("as_strided_scatter_add", a.x_shape);
   const Shape shape = as_shape(a.shape);
   infer::check_rank("as_strided_scatter_add", "out_grad", a.out_grad, static_cast<int64_t>(shape.size()));
-  for (size_t i = 0; i < shape.size(); ++i) infer::check_size("as_strided_scatter_add", "out_grad", shape[i], a.out_grad.shape()[i]);
+  for (size_t i = 0; i < shape.size(); ++i)
+    infer::check_size("as_strided_scatter_add", "out_grad", shape[i], a.out_grad.shape()[i]);
   int64_t n = is_static(out.shape) ? 1 : -1;
   for (size_t i = 0; n >= 0 && i < out.shape.size(); ++i)
-    check(!__builtin_mul_overflow(n, out.shape[i].value(), &n), ErrorKind::kValue, "[as_strided_scatter_add] a tensor of shape {} is too large",
-          to_string(out.shape));
+    check(!__builtin_mul_overflow(n, out.shape[i].value(), &n), ErrorKind::kValue,
+          "[as_strided_scatter_add] a tensor of shape {} is too large", to_string(out.shape));
   check_inside("as_strided_scatter_add", a.shape, a.stride, 0, a.offset, n);
 }
 
@@ -301,8 +305,8 @@ void diagonal::vjp(Vjp& v) {
 
 void tensor_unfold::shape(const Args& a, TensorMeta& out) {
   const int64_t axis = infer::axis_of("tensor_unfold", a.axis, a.input.rank());
-  check(a.size > 0 && a.step > 0, ErrorKind::kValue, "[tensor_unfold] expected size and step > 0, got {} and {}", a.size,
-        a.step);
+  check(a.size > 0 && a.step > 0, ErrorKind::kValue, "[tensor_unfold] expected size and step > 0, got {} and {}",
+        a.size, a.step);
   out.shape = a.input.rank() == 0 ? Shape{Dim(1)} : a.input.shape();
   Dim& d = out.shape[axis];
   check(!paddle::less(d, a.size), ErrorKind::kValue, "[tensor_unfold] expected size <= {}, got {}", d.str(), a.size);
@@ -332,7 +336,8 @@ void tensor_unfold::vjp(Vjp& v) {
   folded.erase(static_cast<size_t>(axis) + 1);
   Tensor starts = ops::arange(0, Scalar(windows * Dim(v.step)), v.step, DType::kInt64);
   Tensor places = ops::unsqueeze(starts, {1}) + ops::arange(0, v.size, 1, DType::kInt64);
-  v.input_grad = ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}), ops::reshape(moved, folded), axis);
+  v.input_grad =
+      ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}), ops::reshape(moved, folded), axis);
 }
 
 // -- joining and cutting
@@ -402,8 +407,8 @@ void split::shape(const Args& a, std::vector<TensorMeta>& out) {
       check(rest < 0, ErrorKind::kValue, "[split] expected one -1 in sections, got {}", to_string(sizes));
       rest = static_cast<int64_t>(i);
     } else {
-      check(sizes[i].is_symbolic() || sizes[i].value() >= 0, ErrorKind::kValue, "[split] expected sections >= -1, got {}",
-            to_string(sizes));
+      check(sizes[i].is_symbolic() || sizes[i].value() >= 0, ErrorKind::kValue,
+            "[split] expected sections >= -1, got {}", to_string(sizes));
       sum = sum + sizes[i];
     }
   }
@@ -593,8 +598,8 @@ void flip::vjp(Vjp& v) {
 void roll::shape(const Args& a, TensorMeta& out) {
   infer::axes_of("roll", a.axis, a.x.rank(), false);
   const size_t n = infer::numbers_of("roll", a.shifts, "shifts").size();
-  check(n == std::max<size_t>(a.axis.size(), 1), ErrorKind::kValue, "[roll] expected one shift per axis, got {} for {}", n,
-        a.axis.size());
+  check(n == std::max<size_t>(a.axis.size(), 1), ErrorKind::kValue, "[roll] expected one shift per axis, got {} for {}",
+        n, a.axis.size());
   out.shape = a.x.shape();
 }
 

@@ -14,14 +14,16 @@ namespace paddle::rules {
 
 namespace {
 
-// One axis padded by indices: reflect repeats what lies inside without the edge, replicate the edge, circular the other end.
+// One axis padded by indices: reflect repeats what lies inside without the edge, replicate the edge, circular the other
+// end.
 Tensor padded_by_index(const Tensor& x, int64_t axis, Dim before, Dim after, std::string_view mode) {
   const int64_t n = guard_int(x.dim(axis)), low = guard_int(before), high = guard_int(after);
   if (low == 0 && high == 0) return x;
   const int64_t most = mode == "reflect" ? n - 1 : mode == "circular" ? n : std::max(low, high);
   check(low <= most && high <= most && n > 0, ErrorKind::kValue,
         "[pad3d] expected paddings <= {} along axis {} of x in mode {}, got {} and {}", most, axis, mode, low, high);
-  check(std::max(low, high) < INT32_MAX, ErrorKind::kValue, "[pad3d] expected paddings below 2**31, got {} and {}", low, high);
+  check(std::max(low, high) < INT32_MAX, ErrorKind::kValue, "[pad3d] expected paddings below 2**31, got {} and {}", low,
+        high);
   std::vector<int64_t> from;
   for (int64_t i = -low; i < n + high; ++i) {
     int64_t j = i;
@@ -111,8 +113,8 @@ void gather::vjp(Vjp& v) {
 void gather_nd::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("gather_nd", "index", a.index, 1, 64);
   const int64_t depth = guard_int(a.index.dim(-1));
-  check(depth <= a.x.rank(), ErrorKind::kValue, "[gather_nd] expected index with a last axis <= {}, the axes of x, got {}",
-        a.x.rank(), depth);
+  check(depth <= a.x.rank(), ErrorKind::kValue,
+        "[gather_nd] expected index with a last axis <= {}, the axes of x, got {}", a.x.rank(), depth);
   out.shape = a.index.shape();
   out.shape.pop_back();
   for (int64_t i = depth; i < a.x.rank(); ++i) out.shape.push_back(a.x.shape()[i]);
@@ -301,8 +303,8 @@ void index_put::shape(const Args& a, TensorMeta& out) {
   bool known = true;
   for (const Tensor& t : a.indices) {
     if (t.dtype() == DType::kBool) {
-      check(axes + t.rank() <= a.x.rank(), ErrorKind::kValue, "[index_put] expected indices for the {} axes of x, got more",
-            a.x.rank());
+      check(axes + t.rank() <= a.x.rank(), ErrorKind::kValue,
+            "[index_put] expected indices for the {} axes of x, got more", a.x.rank());
       for (int64_t i = 0; i < t.rank(); ++i)
         infer::check_size("index_put", "a mask", a.x.shape()[axes + i], t.shape()[i]);
       axes += t.rank();
@@ -325,9 +327,8 @@ void index_put::shape(const Args& a, TensorMeta& out) {
 
 void index_put::vjp(Vjp& v) {
   if (v.need_x)
-    v.x_grad = v.accumulate
-                   ? v.out_grad
-                   : ops::index_put(v.out_grad, v.indices, ops::full({}, 0.0, v.out_grad.dtype()), false);
+    v.x_grad = v.accumulate ? v.out_grad
+                            : ops::index_put(v.out_grad, v.indices, ops::full({}, 0.0, v.out_grad.dtype()), false);
   if (v.need_value) v.value_grad = compose::unbroadcast(picked(v.out_grad, v.indices), v.value);
 }
 
@@ -350,7 +351,8 @@ namespace {
 // What x[slice] looks like to the values that are written there: without decreased axes, with ones for None.
 Shape written_shape(std::span<const Dim> x, std::span<const int64_t> axes, const Ints& starts, const Ints& ends,
                     const Ints& steps, std::span<const int64_t> decrease, std::span<const int64_t> none) {
-  Shape out = infer::without_axes("set_value", infer::sliced_shape("set_value", x, axes, starts, ends, &steps), decrease);
+  Shape out =
+      infer::without_axes("set_value", infer::sliced_shape("set_value", x, axes, starts, ends, &steps), decrease);
   for (int64_t axis : none) {
     check(axis >= 0, ErrorKind::kValue, "[set_value] expected none_axes >= 0, got {}", axis);
     out.insert(static_cast<size_t>(std::min<int64_t>(axis, out.size())), Dim(1));
@@ -367,8 +369,8 @@ Tensor set_value::decompose(const Args& a) {
 }
 
 void set_value_with_tensor::shape(const Args& a, TensorMeta& out) {
-  check(a.values.dtype() == a.x.dtype(), ErrorKind::kType, "[set_value] expected values of x's dtype {}, got {}", name_of(a.x.dtype()),
-        name_of(a.values.dtype()));
+  check(a.values.dtype() == a.x.dtype(), ErrorKind::kType, "[set_value] expected values of x's dtype {}, got {}",
+        name_of(a.x.dtype()), name_of(a.values.dtype()));
   const Shape target = written_shape(a.x.shape(), a.axes, a.starts, a.ends, a.steps, a.decrease_axes, a.none_axes);
   Shape values = a.values.shape();
   // Leading ones are dropped, as NumPy's assignment does.
@@ -529,8 +531,9 @@ void one_hot::shape(const Args& a, TensorMeta& out) {
   out.shape = a.x.shape();
   const bool unknown = a.num_classes.kind() == Scalar::Kind::kTensor && !a.num_classes.tensor().is_dense();
   const Dim n = unknown ? new_symbol()
-                        : a.num_classes.kind() == Scalar::Kind::kDim ? a.num_classes.dim()
-                                                                     : Dim(infer::extent_of("one_hot", "num_classes", a.num_classes.to_int()));
+                : a.num_classes.kind() == Scalar::Kind::kDim
+                    ? a.num_classes.dim()
+                    : Dim(infer::extent_of("one_hot", "num_classes", a.num_classes.to_int()));
   check(n.is_symbolic() || n.value() > 0, ErrorKind::kValue, "[one_hot] expected num_classes > 0, got {}", n.str());
   out.shape.push_back(n);
 }

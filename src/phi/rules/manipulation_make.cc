@@ -59,8 +59,8 @@ void arange::shape(const Args& a, TensorMeta& out) {
   const double start = a.start.to_double(), end = a.end.to_double(), step = a.step.to_double();
   check(step != 0, ErrorKind::kValue, "[arange] expected a step other than 0, got 0");
   const double n = std::ceil((end - start) / step);
-  check(std::fabs(n) < 0x1p62, ErrorKind::kValue, "[arange] expected finite start, end and step, got {}, {}, {}", start, end,
-        step);
+  check(std::fabs(n) < 0x1p62, ErrorKind::kValue, "[arange] expected finite start, end and step, got {}, {}, {}", start,
+        end, step);
   out.shape = {Dim(n > 0 ? static_cast<int64_t>(n) : int64_t(0))};
 }
 

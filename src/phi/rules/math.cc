@@ -35,9 +35,7 @@ void abs::vjp(Vjp& v) {
   v.x_grad = compose::cast_to(v.out_grad, v.x.dtype()) * ops::sign(v.x);
 }
 
-Tensor allclose::decompose(const Args& a) {
-  return ops::all(ops::isclose(a.x, a.y, a.rtol, a.atol, a.equal_nan));
-}
+Tensor allclose::decompose(const Args& a) { return ops::all(ops::isclose(a.x, a.y, a.rtol, a.atol, a.equal_nan)); }
 
 Tensor equal_all::decompose(const Args& a) {
   bool same = a.x.rank() == a.y.rank();
@@ -59,8 +57,8 @@ void real::vjp(Vjp& v) {
 
 void imag::vjp(Vjp& v) {
   if (!v.need_x) return;
-  v.x_grad = is_complex(v.x.dtype) ? ops::complex(compose::zeros_like(v.out_grad), v.out_grad)
-                                   : compose::zeros_like(v.x);
+  v.x_grad =
+      is_complex(v.x.dtype) ? ops::complex(compose::zeros_like(v.out_grad), v.out_grad) : compose::zeros_like(v.x);
 }
 
 void angle::vjp(Vjp& v) {

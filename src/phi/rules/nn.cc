@@ -27,7 +27,8 @@ template <class A>
 void conv_shape(std::string_view op, int64_t n, const A& a, TensorMeta& out) {
   infer::check_rank(op, "filter", a.filter, n + 2, n + 2);
   Window w = conv_window(op, a);
-  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
+  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op,
+        a.groups);
   Dim channels = a.input.shape()[w.channel_axis()];
   infer::check_size(op, "input channels (filter's times groups)", a.filter.dim(1) * Dim(a.groups), channels);
   Dim k = a.filter.dim(0);
@@ -43,23 +44,24 @@ template <class V>
 void conv_vjp(std::string_view op, V& v) {
   Window w = conv_window(op, v);
   if (v.need_input)
-    v.input_grad = ops::conv_input_grad(v.out_grad, v.filter, Ints(v.input.shape()), w.strides, w.paddings, w.dilations, v.groups,
-                                        v.data_format);
+    v.input_grad = ops::conv_input_grad(v.out_grad, v.filter, Ints(v.input.shape()), w.strides, w.paddings, w.dilations,
+                                        v.groups, v.data_format);
   if (v.need_filter)
-    v.filter_grad = ops::conv_filter_grad(v.input, v.out_grad, Ints(v.filter.shape()), w.strides, w.paddings, w.dilations, v.groups,
-                                          v.data_format);
+    v.filter_grad = ops::conv_filter_grad(v.input, v.out_grad, Ints(v.filter.shape()), w.strides, w.paddings,
+                                          w.dilations, v.groups, v.data_format);
 }
 
 // The convolution whose gradient is asked for must lead from shape `input` to shape `out`.
 template <class A>
 void check_conv_grad(std::string_view op, const A& a, const Shape& input, const Shape& filter, const Shape& out) {
-  check(filter.size() >= 3 && filter.size() <= 5 && input.size() == filter.size() && out.size() == filter.size(), ErrorKind::kValue,
-        "[{}] expected input, filter and out_grad of one rank from 3 to 5, got {}, {} and {}", op, to_string(input), to_string(filter),
-        to_string(out));
+  check(filter.size() >= 3 && filter.size() <= 5 && input.size() == filter.size() && out.size() == filter.size(),
+        ErrorKind::kValue, "[{}] expected input, filter and out_grad of one rank from 3 to 5, got {}, {} and {}", op,
+        to_string(input), to_string(filter), to_string(out));
   std::vector<int64_t> kernel;
   for (size_t i = 2; i < filter.size(); ++i) kernel.push_back(guard_int(filter[i]));
   const Window w = resolved_window(op, kernel, a.strides, a.dilations, a.paddings, a.data_format);
-  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
+  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op,
+        a.groups);
   check(!filter[0].is_const() || filter[0].value() % a.groups == 0, ErrorKind::kValue,
         "[{}] expected output channels divisible by groups ({}), got {}", op, a.groups, filter[0].str());
   infer::check_size(op, "the batch of out_grad", input[0], out[0]);
@@ -82,11 +84,13 @@ Window transposed_window(std::string_view op, const A& a, Shape& out) {
   Window w = make_window(op, a.x, kernel, a.strides, a.dilations, a.paddings,
                          a.padding_algorithm == "SAME" ? "EXPLICIT" : a.padding_algorithm, a.data_format);
   size_t n = w.rank();
-  check(a.output_padding.empty() || a.output_padding.size() == n, ErrorKind::kValue, "[{}] expected {} output paddings, got {}", op, n,
-        a.output_padding.size());
+  check(a.output_padding.empty() || a.output_padding.size() == n, ErrorKind::kValue,
+        "[{}] expected {} output paddings, got {}", op, n, a.output_padding.size());
   Shape wanted = infer::dims_of(op, a.output_size);
-  check(wanted.empty() || wanted.size() == n, ErrorKind::kValue, "[{}] expected {} output sizes, got {}", op, n, wanted.size());
-  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op, a.groups);
+  check(wanted.empty() || wanted.size() == n, ErrorKind::kValue, "[{}] expected {} output sizes, got {}", op, n,
+        wanted.size());
+  check(a.groups >= 1 && a.groups <= INT32_MAX, ErrorKind::kValue, "[{}] expected groups of at least 1, got {}", op,
+        a.groups);
   for (int64_t p : a.output_padding) infer::extent_of(op, "output_padding", p);
   infer::check_size(op, "input channels (the filter's first axis)", a.filter.dim(0), a.x.shape()[w.channel_axis()]);
   out = a.x.shape();
@@ -103,7 +107,8 @@ Window transposed_window(std::string_view op, const A& a, Shape& out) {
     if (!a.output_padding.empty()) base = base + Dim(a.output_padding[i]);
     if (!wanted.empty()) {
       check(!less(wanted[i], base) && less(wanted[i], base + Dim(w.strides[i])), ErrorKind::kValue,
-            "[{}] expected an output size in [{}, {}), got {}", op, base.str(), (base + Dim(w.strides[i])).str(), wanted[i].str());
+            "[{}] expected an output size in [{}, {}), got {}", op, base.str(), (base + Dim(w.strides[i])).str(),
+            wanted[i].str());
       base = wanted[i];
     }
     out[w.axis(i)] = base;
@@ -142,8 +147,8 @@ Window pool_window(std::string_view op, const A& a, size_t n) {
   std::string_view format = "NCHW", algorithm = "EXPLICIT";
   if constexpr (requires { a.data_format; }) format = a.data_format;
   if constexpr (requires { a.padding_algorithm; }) algorithm = a.padding_algorithm;
-  Window w = make_window(op, a.x, kernel, a.strides, {}, a.adaptive || a.global_pooling ? std::span<const int64_t>{} : a.paddings,
-                         algorithm, format);
+  Window w = make_window(op, a.x, kernel, a.strides, {},
+                         a.adaptive || a.global_pooling ? std::span<const int64_t>{} : a.paddings, algorithm, format);
   w.ceil_mode = a.ceil_mode;
   if (a.global_pooling)
     for (size_t i = 0; i < n; ++i) w.kernel[i] = guard_int(a.x.shape()[w.axis(i)]);
@@ -171,7 +176,8 @@ void pool_vjp(std::string_view op, V& v, size_t n) {
   if (!v.need_x) return;
   Window w = pool_window(op, v, n);
   if (v.pooling_type == "avg") {
-    v.x_grad = ops::avg_pool_grad(v.out_grad, Ints(v.x.shape()), w.kernel, w.strides, w.paddings, v.exclusive, v.adaptive, v.data_format);
+    v.x_grad = ops::avg_pool_grad(v.out_grad, Ints(v.x.shape()), w.kernel, w.strides, w.paddings, v.exclusive,
+                                  v.adaptive, v.data_format);
     return;
   }
   // Through the form that knows where each maximum was. Channels go in front for it.
@@ -183,8 +189,9 @@ void pool_vjp(std::string_view op, V& v, size_t n) {
     x = ops::transpose(x, first);
     g = ops::transpose(g, first);
   }
-  Tensor mask = n == 3 ? ops::max_pool3d_with_index(x, w.kernel, w.strides, w.paddings, false, v.adaptive, v.ceil_mode).mask
-                       : ops::max_pool2d_with_index(x, w.kernel, w.strides, w.paddings, false, v.adaptive, v.ceil_mode).mask;
+  Tensor mask =
+      n == 3 ? ops::max_pool3d_with_index(x, w.kernel, w.strides, w.paddings, false, v.adaptive, v.ceil_mode).mask
+             : ops::max_pool2d_with_index(x, w.kernel, w.strides, w.paddings, false, v.adaptive, v.ceil_mode).mask;
   Tensor gx = ops::max_pool_scatter(g, mask, Ints(x.shape()));
   if (w.channels_last) {
     for (size_t i = 0; i < first.size(); ++i) back[static_cast<size_t>(first[i])] = static_cast<int64_t>(i);
@@ -265,8 +272,8 @@ void conv_input_grad::vjp(Vjp& v) {
   const Tensor& g = v.input_grad_grad;
   if (v.need_out_grad) v.out_grad_grad = conv(g, v.filter, v.strides, v.paddings, v.dilations, v.groups, v.data_format);
   if (v.need_filter)
-    v.filter_grad = ops::conv_filter_grad(g, v.out_grad, Ints(v.filter.shape()), v.strides, v.paddings, v.dilations, v.groups,
-                                          v.data_format);
+    v.filter_grad = ops::conv_filter_grad(g, v.out_grad, Ints(v.filter.shape()), v.strides, v.paddings, v.dilations,
+                                          v.groups, v.data_format);
 }
 
 void conv_filter_grad::shape(const Args& a, TensorMeta& out) {
@@ -276,8 +283,8 @@ void conv_filter_grad::shape(const Args& a, TensorMeta& out) {
 void conv_filter_grad::vjp(Vjp& v) {
   const Tensor& g = v.filter_grad_grad;
   if (v.need_input)
-    v.input_grad = ops::conv_input_grad(v.out_grad, g, Ints(v.input.shape()), v.strides, v.paddings, v.dilations, v.groups,
-                                        v.data_format);
+    v.input_grad = ops::conv_input_grad(v.out_grad, g, Ints(v.input.shape()), v.strides, v.paddings, v.dilations,
+                                        v.groups, v.data_format);
   if (v.need_out_grad) v.out_grad_grad = conv(v.input, g, v.strides, v.paddings, v.dilations, v.groups, v.data_format);
 }
 
@@ -307,20 +314,23 @@ void avg_pool_grad::shape(const Args& a, TensorMeta& out) {
   constexpr const char* op = "avg_pool_grad";
   out.shape = infer::from_arg(op, a.input_shape);
   const auto rank = static_cast<int64_t>(a.kernel_size.size()) + 2;
-  check((rank == 4 || rank == 5) && a.out_grad.rank() == rank && static_cast<int64_t>(out.shape.size()) == rank, ErrorKind::kValue,
-        "[{}] expected out_grad and input_shape with two axes more than kernel sizes (2 or 3), got {}, {} and {} kernel sizes", op,
-        to_string(a.out_grad.shape()), to_string(out.shape), a.kernel_size.size());
+  check((rank == 4 || rank == 5) && a.out_grad.rank() == rank && static_cast<int64_t>(out.shape.size()) == rank,
+        ErrorKind::kValue,
+        "[{}] expected out_grad and input_shape with two axes more than kernel sizes (2 or 3), got {}, {} and {} "
+        "kernel sizes",
+        op, to_string(a.out_grad.shape()), to_string(out.shape), a.kernel_size.size());
   const std::vector<int64_t> ones(a.kernel_size.size(), 1);
   const Window w = resolved_window(op, a.kernel_size, a.strides, ones, a.paddings, a.data_format);
-  for (size_t i : {size_t{0}, w.channel_axis()}) infer::check_size(op, "batch and channels of out_grad", out.shape[i], a.out_grad.shape()[i]);
+  for (size_t i : {size_t{0}, w.channel_axis()})
+    infer::check_size(op, "batch and channels of out_grad", out.shape[i], a.out_grad.shape()[i]);
 }
 void avg_pool_grad::vjp(Vjp& v) {
   const Tensor& g = v.x_grad_grad;
   // Linear in out_grad: the adjoint is the pooling itself, over windows whose number is known.
-  v.out_grad_grad = g.rank() == 5
-                        ? ops::pool3d(g, v.kernel_size, v.strides, v.paddings, false, v.exclusive, v.data_format, "avg", false, v.adaptive)
-                        : ops::pool2d(g, Ints(v.kernel_size), v.strides, v.paddings, false, v.exclusive, v.data_format, "avg", false,
-                                      v.adaptive);
+  v.out_grad_grad = g.rank() == 5 ? ops::pool3d(g, v.kernel_size, v.strides, v.paddings, false, v.exclusive,
+                                                v.data_format, "avg", false, v.adaptive)
+                                  : ops::pool2d(g, Ints(v.kernel_size), v.strides, v.paddings, false, v.exclusive,
+                                                v.data_format, "avg", false, v.adaptive);
 }
 
 void max_pool2d_with_index::shape(const Args& a, TensorMeta& out, TensorMeta& mask) {
@@ -349,8 +359,8 @@ void max_pool_scatter::vjp(Vjp& v) {
   v.x_grad = ops::reshape(ops::take_along_axis(g, at, 2), Ints(s));
 }
 
-void batch_norm::shape(const Args& a, TensorMeta& out, TensorMeta& mean_out, TensorMeta& variance_out, TensorMeta& saved_mean,
-                       TensorMeta& saved_variance) {
+void batch_norm::shape(const Args& a, TensorMeta& out, TensorMeta& mean_out, TensorMeta& variance_out,
+                       TensorMeta& saved_mean, TensorMeta& saved_variance) {
   infer::check_rank("batch_norm", "x", a.x, 2, 5);
   Dim channels = a.x.shape()[channel_of("batch_norm", a.x, a.data_format)];
   for (const Tensor* t : {&a.mean, &a.variance, &a.scale, &a.bias}) {
@@ -392,7 +402,8 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
   Tensor mean_out = a.mean, variance_out = a.variance;
   if (!running) {
     auto blend = [&](const Tensor& old, const Tensor& batch) {
-      return ops::scale(old, Scalar(a.momentum), Scalar(0.0), true) + ops::scale(batch, Scalar(1.0 - a.momentum), Scalar(0.0), true);
+      return ops::scale(old, Scalar(a.momentum), Scalar(0.0), true) +
+             ops::scale(batch, Scalar(1.0 - a.momentum), Scalar(0.0), true);
     };
     mean_out = blend(a.mean, saved_mean);
     variance_out = blend(a.variance, ops::reshape(variance, Ints(flat)));
@@ -404,8 +415,9 @@ void batch_norm::vjp(Vjp& v) {
   if (!v.out_grad.defined()) return;  // the statistics carry no gradient
   // In training the statistics depend on x; the running ones are constants.
   const bool running = uses_running(v);
-  auto [x_grad, scale_grad, bias_grad] = ops::batch_norm_grad(v.x, v.scale, running ? v.saved_mean : Tensor(),
-                                                              running ? v.saved_variance : Tensor(), v.out_grad, v.epsilon, v.data_format);
+  auto [x_grad, scale_grad, bias_grad] =
+      ops::batch_norm_grad(v.x, v.scale, running ? v.saved_mean : Tensor(), running ? v.saved_variance : Tensor(),
+                           v.out_grad, v.epsilon, v.data_format);
   if (v.need_x) v.x_grad = x_grad;
   if (v.need_scale) v.scale_grad = compose::cast_to(scale_grad, v.scale.dtype());
   if (v.need_bias) v.bias_grad = bias_grad;
@@ -448,8 +460,10 @@ void batch_norm_grad::shape(const Args& a, TensorMeta& x_grad, TensorMeta& scale
   infer::check_rank("batch_norm_grad", "x", a.x, 2, 5);
   Dim channels = a.x.shape()[channel_of("batch_norm_grad", a.x, a.data_format)];
   for (const Tensor* t : {&a.mean, &a.inverse_std, &a.scale})
-    if (t->defined()) infer::check_size("batch_norm_grad", "mean, inverse_std and scale", channels, paddle::numel(t->shape()));
-  check(a.mean.defined() == a.inverse_std.defined(), ErrorKind::kValue, "[batch_norm_grad] expected both of mean and inverse_std, or neither");
+    if (t->defined())
+      infer::check_size("batch_norm_grad", "mean, inverse_std and scale", channels, paddle::numel(t->shape()));
+  check(a.mean.defined() == a.inverse_std.defined(), ErrorKind::kValue,
+        "[batch_norm_grad] expected both of mean and inverse_std, or neither");
   x_grad.shape = infer::same_shape("batch_norm_grad", "out_grad", a.out_grad, "x", a.x);
   scale_grad.shape = bias_grad.shape = Shape{channels};
   scale_grad.dtype = bias_grad.dtype = stat_dtype(a.x.dtype());
@@ -529,10 +543,12 @@ void embedding::vjp(Vjp& v) {
 }
 
 void embedding_grad::shape(const Args& a, TensorMeta& out) {
-  Dim rows = a.rows.kind() == Scalar::Kind::kDim ? a.rows.dim() : Dim(infer::extent_of("embedding_grad", "rows", a.rows.to_int()));
+  Dim rows = a.rows.kind() == Scalar::Kind::kDim ? a.rows.dim()
+                                                 : Dim(infer::extent_of("embedding_grad", "rows", a.rows.to_int()));
   check(!paddle::less(rows, 0), ErrorKind::kValue, "[embedding_grad] expected rows >= 0, got {}", rows.str());
   infer::check_rank("embedding_grad", "out_grad", a.out_grad, a.x.rank() + 1);
-  for (int64_t i = 0; i < a.x.rank(); ++i) infer::check_size("embedding_grad", "out_grad", a.x.dim(i), a.out_grad.dim(i));
+  for (int64_t i = 0; i < a.x.rank(); ++i)
+    infer::check_size("embedding_grad", "out_grad", a.x.dim(i), a.out_grad.dim(i));
   out.shape = Shape{rows, a.out_grad.dim(-1)};
 }
 void embedding_grad::vjp(Vjp& v) {

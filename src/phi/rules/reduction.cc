@@ -91,8 +91,7 @@ void max::shape(const Args& a, TensorMeta& out) {
 }
 
 void max::vjp(Vjp& v) {
-  if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("max", v.axis, v.x.shape().size()));
+  if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("max", v.axis, v.x.shape().size()));
 }
 
 void min::shape(const Args& a, TensorMeta& out) {
@@ -101,8 +100,7 @@ void min::shape(const Args& a, TensorMeta& out) {
 }
 
 void min::vjp(Vjp& v) {
-  if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("min", v.axis, v.x.shape().size()));
+  if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("min", v.axis, v.x.shape().size()));
 }
 
 void amax::shape(const Args& a, TensorMeta& out) {
@@ -111,8 +109,7 @@ void amax::shape(const Args& a, TensorMeta& out) {
 }
 
 void amax::vjp(Vjp& v) {
-  if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amax", v.axis, v.x.shape().size()));
+  if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amax", v.axis, v.x.shape().size()));
 }
 
 void amin::shape(const Args& a, TensorMeta& out) {
@@ -121,8 +118,7 @@ void amin::shape(const Args& a, TensorMeta& out) {
 }
 
 void amin::vjp(Vjp& v) {
-  if (v.need_x)
-    v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amin", v.axis, v.x.shape().size()));
+  if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amin", v.axis, v.x.shape().size()));
 }
 
 void prod::vjp(Vjp& v) {
@@ -217,8 +213,8 @@ void cumprod::vjp(Vjp& v) {
     return;
   }
   // dx_j = sum over i >= j of g_i * (product of x_k, k <= i, k != j). Away from zeros that is a reversed cumsum of
-  // g * out, divided by x. At the first zero of a line only the terms where it is left out remain: there the products are
-  // taken with that zero replaced by 1. After the first zero the gradient is 0.
+  // g * out, divided by x. At the first zero of a line only the terms where it is left out remain: there the products
+  // are taken with that zero replaced by 1. After the first zero the gradient is 0.
   const int64_t axis = infer::axis_of("cumprod", v.dim, v.x.rank());
   Tensor x = compose::conj(v.x), out = compose::conj(v.out);
   Tensor ones = ops::full(v.x.shape(), 1.0, x.dtype()), zeros = compose::zeros_like(x);
@@ -279,9 +275,7 @@ Tensor var::decompose(const Args& a) {
   return total / ops::scale(ops::full({}, Scalar(n), total.dtype()), 1.0, -correction);
 }
 
-Tensor std_::decompose(const Args& a) {
-  return ops::sqrt(ops::var(a.x, a.axis, a.keepdim, a.unbiased, a.correction));
-}
+Tensor std_::decompose(const Args& a) { return ops::sqrt(ops::var(a.x, a.axis, a.keepdim, a.unbiased, a.correction)); }
 
 namespace {
 // p_norm's tensor and axis: flattened with asvector. A 0-d tensor is a vector of one.
@@ -347,9 +341,9 @@ void p_norm::vjp(Vjp& v) {
     // x |x|^(p-2) out^(1-p) g, and 0 where the norm is 0.
     Tensor ones = compose::zeros_like(out) + 1.0, is_zero = ops::equal(out, compose::zeros_like(out));
     Tensor safe = ops::where(is_zero, ones, out);
-    Tensor factor = v.porder == 2 ? v.x / safe
-                                  : ops::sign(v.x) * ops::pow(ops::abs(v.x), v.porder - 1.0) *
-                                        ops::pow(safe, 1.0 - v.porder);
+    Tensor factor = v.porder == 2
+                        ? v.x / safe
+                        : ops::sign(v.x) * ops::pow(ops::abs(v.x), v.porder - 1.0) * ops::pow(safe, 1.0 - v.porder);
     v.x_grad = ops::where(is_zero, compose::zeros_like(v.x), factor * g);
   }
 }

@@ -13,21 +13,24 @@ namespace {
 
 constexpr int64_t kMost = INT32_MAX;  // what oneDNN and official Paddle take
 
-std::vector<int64_t> per_axis(std::string_view op, std::string_view name, std::span<const int64_t> v, size_t n, int64_t least) {
+std::vector<int64_t> per_axis(std::string_view op, std::string_view name, std::span<const int64_t> v, size_t n,
+                              int64_t least) {
   std::vector<int64_t> out(v.begin(), v.end());
   if (out.empty()) out.assign(n, 1);
   if (out.size() == 1) out.resize(n, out[0]);
-  check(out.size() == n, ErrorKind::kValue, "[{}] expected {} {} (one per spatial axis), got {}", op, n, name, out.size());
+  check(out.size() == n, ErrorKind::kValue, "[{}] expected {} {} (one per spatial axis), got {}", op, n, name,
+        out.size());
   for (int64_t x : out)
-    check(x >= least && x <= kMost, ErrorKind::kValue, "[{}] expected {} in [{}, {}], got {}", op, name, least, kMost, x);
+    check(x >= least && x <= kMost, ErrorKind::kValue, "[{}] expected {} in [{}, {}], got {}", op, name, least, kMost,
+          x);
   return out;
 }
 
 }  // namespace
 
-Window make_window(std::string_view op, const Tensor& x, std::span<const int64_t> kernel, std::span<const int64_t> strides,
-                   std::span<const int64_t> dilations, std::span<const int64_t> paddings, std::string_view algorithm,
-                   std::string_view data_format) {
+Window make_window(std::string_view op, const Tensor& x, std::span<const int64_t> kernel,
+                   std::span<const int64_t> strides, std::span<const int64_t> dilations,
+                   std::span<const int64_t> paddings, std::string_view algorithm, std::string_view data_format) {
   Window w;
   w.channels_last = channels_last(op, data_format);
   size_t n = kernel.size();
@@ -48,26 +51,29 @@ Window make_window(std::string_view op, const Tensor& x, std::span<const int64_t
     }
     return w;
   }
-  check(algorithm == "EXPLICIT", ErrorKind::kValue, "[{}] expected padding_algorithm EXPLICIT, SAME or VALID, got {}", op, algorithm);
+  check(algorithm == "EXPLICIT", ErrorKind::kValue, "[{}] expected padding_algorithm EXPLICIT, SAME or VALID, got {}",
+        op, algorithm);
   if (paddings.size() == 2 * n) {
     w.paddings = per_axis(op, "paddings", paddings, 2 * n, -kMost);
   } else {
-    std::vector<int64_t> each = per_axis(op, "paddings", paddings.empty() ? std::span<const int64_t>(w.paddings).first(n) : paddings, n,
-                                         -kMost);
+    std::vector<int64_t> each = per_axis(
+        op, "paddings", paddings.empty() ? std::span<const int64_t>(w.paddings).first(n) : paddings, n, -kMost);
     for (size_t i = 0; i < n; ++i) w.paddings[2 * i] = w.paddings[2 * i + 1] = each[i];
   }
   return w;
 }
 
 Window resolved_window(std::string_view op, std::span<const int64_t> kernel, std::span<const int64_t> strides,
-                       std::span<const int64_t> dilations, std::span<const int64_t> paddings, std::string_view data_format) {
+                       std::span<const int64_t> dilations, std::span<const int64_t> paddings,
+                       std::string_view data_format) {
   Window w;
   w.channels_last = channels_last(op, data_format);
   const size_t n = kernel.size();
   w.kernel = per_axis(op, "kernel sizes", kernel, n, 1);
   for (const auto& v : {strides, dilations})
     check(v.size() == n, ErrorKind::kValue, "[{}] expected {} strides and dilations, got {}", op, n, v.size());
-  check(paddings.size() == 2 * n, ErrorKind::kValue, "[{}] expected {} paddings, two per spatial axis, got {}", op, 2 * n, paddings.size());
+  check(paddings.size() == 2 * n, ErrorKind::kValue, "[{}] expected {} paddings, two per spatial axis, got {}", op,
+        2 * n, paddings.size());
   w.strides = per_axis(op, "strides", strides, n, 1);
   w.dilations = per_axis(op, "dilations", dilations, n, 1);
   w.paddings = per_axis(op, "paddings", paddings, 2 * n, -kMost);

@@ -19,12 +19,13 @@ struct Window {
 
 bool channels_last(std::string_view op, std::string_view data_format);
 // Checks lengths and signs; "SAME" needs the input's sizes, which it guards when they are symbolic.
-Window make_window(std::string_view op, const Tensor& x, std::span<const int64_t> kernel, std::span<const int64_t> strides,
-                   std::span<const int64_t> dilations, std::span<const int64_t> paddings, std::string_view algorithm,
-                   std::string_view data_format);
+Window make_window(std::string_view op, const Tensor& x, std::span<const int64_t> kernel,
+                   std::span<const int64_t> strides, std::span<const int64_t> dilations,
+                   std::span<const int64_t> paddings, std::string_view algorithm, std::string_view data_format);
 // For gradients, whose windows come with every form resolved: [before, after] paddings per axis.
 Window resolved_window(std::string_view op, std::span<const int64_t> kernel, std::span<const int64_t> strides,
-                       std::span<const int64_t> dilations, std::span<const int64_t> paddings, std::string_view data_format);
+                       std::span<const int64_t> dilations, std::span<const int64_t> paddings,
+                       std::string_view data_format);
 // Number of window positions along axis i.
 Dim positions(std::string_view op, const Window& w, size_t i, Dim size);
 

@@ -85,7 +85,8 @@ class DrrPattern : public Pattern {
           // The given order goes first where both match.
           DrrMatch straight = m;
           Todo other = todo;
-          m = operands(straight, n, *op, other, false) && search(straight, std::move(other)) ? std::move(straight) : std::move(swapped);
+          m = operands(straight, n, *op, other, false) && search(straight, std::move(other)) ? std::move(straight)
+                                                                                             : std::move(swapped);
           return true;
         }
       }
@@ -202,7 +203,8 @@ class DrrPattern : public Pattern {
              !def.operands[operands.size()].variadic)
         operands.push_back(Value());
       AttrMap attrs = attributes_of(m, n);
-      Operation* op = n.types ? create_typed(r, def, operands, std::move(attrs), n.types(m)) : r.create(def, operands, std::move(attrs));
+      Operation* op = n.types ? create_typed(r, def, operands, std::move(attrs), n.types(m))
+                              : r.create(def, operands, std::move(attrs));
       for (size_t i = 0; i < n.results.size(); ++i)
         if (n.results[i] != "_" && !n.results[i].empty()) made[n.results[i]] = op->result(i);
     }
@@ -229,7 +231,9 @@ class DrrPattern : public Pattern {
   AttrMap attributes_of(const DrrMatch& m, const Node& n) const {
     AttrMap attrs;
     for (const DrrAttr& a : n.attrs) {
-      Attribute v = a.kind == DrrAttr::kLiteral ? a.literal : a.kind == DrrAttr::kCompute ? a.compute(m) : m.attr(a.captured);
+      Attribute v = a.kind == DrrAttr::kLiteral   ? a.literal
+                    : a.kind == DrrAttr::kCompute ? a.compute(m)
+                                                  : m.attr(a.captured);
       if (v) attrs.set(Name(a.name), v);
     }
     return attrs;
@@ -259,7 +263,8 @@ std::unique_ptr<Pattern> Drr::build() const {
       if (r != "_" && !r.empty() && !made.insert(r).second) bad(name_, "two source operations make \"{}\"", r);
     known.insert(n.operands.begin(), n.operands.end());
     for (const DrrAttr& a : n.attrs) {
-      if (a.kind == DrrAttr::kUse || a.kind == DrrAttr::kCompute) bad(name_, "attribute \"{}\" of a source operation can't be computed", a.name);
+      if (a.kind == DrrAttr::kUse || a.kind == DrrAttr::kCompute)
+        bad(name_, "attribute \"{}\" of a source operation can't be computed", a.name);
       if (a.kind == DrrAttr::kCapture) captured.insert(a.captured);
     }
   }
@@ -270,7 +275,8 @@ std::unique_ptr<Pattern> Drr::build() const {
   for (const Node& n : result_) {
     op_def(n.op);
     for (const std::string& o : n.operands)
-      if (o == "_" || (!o.empty() && !known.count(o) && !result_made.count(o))) bad(name_, "result operand \"{}\" is not known", o);
+      if (o == "_" || (!o.empty() && !known.count(o) && !result_made.count(o)))
+        bad(name_, "result operand \"{}\" is not known", o);
     for (const std::string& r : n.results) {
       if (!result_made.insert(r).second && r != "_") bad(name_, "two result operations make \"{}\"", r);
       outputs += made.count(r);

@@ -7,9 +7,9 @@
 //   drr.result("pd_op.cast", {"x"}, {"y"}, {Drr::use("dtype", "to")});
 //   patterns.add(drr.build());
 //
-// Names stand for values: the same name twice is the same value. What source operations make and the result makes again is
-// replaced; what only lies between source operations must not be used elsewhere. "" is an absent optional operand, "_" any.
-// Everything is plain data and functions, so that a language binding can drive it.
+// Names stand for values: the same name twice is the same value. What source operations make and the result makes again
+// is replaced; what only lies between source operations must not be used elsewhere. "" is an absent optional operand,
+// "_" any. Everything is plain data and functions, so that a language binding can drive it.
 #pragma once
 #include <functional>
 #include <map>
@@ -23,8 +23,8 @@ namespace paddle::pir {
 
 class DrrMatch {
  public:
-  Value value(const std::string& name) const;           // InternalError if the pattern has no such value
-  Attribute attr(const std::string& captured) const;    // null if the attribute was absent
+  Value value(const std::string& name) const;                  // InternalError if the pattern has no such value
+  Attribute attr(const std::string& captured) const;           // null if the attribute was absent
   Operation* op(size_t source) const { return ops_[source]; }  // the source operation of that number
   const std::vector<Operation*>& ops() const { return ops_; }
 
@@ -38,9 +38,9 @@ class DrrMatch {
 struct DrrAttr {
   std::string name;
   enum Kind { kLiteral, kCapture, kUse, kCompute } kind = kLiteral;
-  Attribute literal;                                    // source: must be equal; result: is set
-  std::string captured;                                 // kCapture: remembered under this name; kUse: taken from there
-  std::function<Attribute(const DrrMatch&)> compute;    // result only
+  Attribute literal;                                  // source: must be equal; result: is set
+  std::string captured;                               // kCapture: remembered under this name; kUse: taken from there
+  std::function<Attribute(const DrrMatch&)> compute;  // result only
 };
 
 class Drr {
@@ -49,15 +49,21 @@ class Drr {
   using Attrs = std::vector<DrrAttr>;
   explicit Drr(std::string name, int benefit = 1) : name_(std::move(name)), benefit_(benefit) {}
 
-  static DrrAttr literal(std::string name, Attribute value) { return {std::move(name), DrrAttr::kLiteral, std::move(value), {}, {}}; }
-  static DrrAttr capture(std::string name, std::string as) { return {std::move(name), DrrAttr::kCapture, {}, std::move(as), {}}; }
-  static DrrAttr use(std::string name, std::string captured) { return {std::move(name), DrrAttr::kUse, {}, std::move(captured), {}}; }
+  static DrrAttr literal(std::string name, Attribute value) {
+    return {std::move(name), DrrAttr::kLiteral, std::move(value), {}, {}};
+  }
+  static DrrAttr capture(std::string name, std::string as) {
+    return {std::move(name), DrrAttr::kCapture, {}, std::move(as), {}};
+  }
+  static DrrAttr use(std::string name, std::string captured) {
+    return {std::move(name), DrrAttr::kUse, {}, std::move(captured), {}};
+  }
   static DrrAttr compute(std::string name, std::function<Attribute(const DrrMatch&)> f) {
     return {std::move(name), DrrAttr::kCompute, {}, {}, std::move(f)};
   }
 
-  // Operands of an operation that is commutative (trait) match in either order. Operands may be fewer than the operation
-  // has: the rest must be absent. The numbers count from 0 in the order of the calls.
+  // Operands of an operation that is commutative (trait) match in either order. Operands may be fewer than the
+  // operation has: the rest must be absent. The numbers count from 0 in the order of the calls.
   size_t source(std::string op, Names operands, Names results, Attrs attrs = {});
   // Result types are inferred by the operation, or given by `types`.
   using TypesFn = std::function<std::vector<Type>(const DrrMatch&)>;
@@ -66,7 +72,8 @@ class Drr {
   void replace(std::string source_value, std::string by_value);
   Drr& where(std::function<bool(const DrrMatch&)> constraint);
 
-  // ValueError if the pattern contradicts itself: unknown names, parts that hang together by no value, nothing replaced.
+  // ValueError if the pattern contradicts itself: unknown names, parts that hang together by no value, nothing
+  // replaced.
   std::unique_ptr<Pattern> build() const;
 
  private:

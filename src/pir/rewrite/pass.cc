@@ -60,8 +60,8 @@ PassOptions parse_options(std::string_view text, std::string_view pipeline) {
     size_t end = text.find(',');
     std::string_view item = trim(text.substr(0, end));
     size_t equals = item.find('=');
-    check(equals != std::string_view::npos && equals > 0, ErrorKind::kValue, "pipeline \"{}\": expected name=value, got \"{}\"",
-          pipeline, item);
+    check(equals != std::string_view::npos && equals > 0, ErrorKind::kValue,
+          "pipeline \"{}\": expected name=value, got \"{}\"", pipeline, item);
     options[std::string(trim(item.substr(0, equals)))] = std::string(trim(item.substr(equals + 1)));
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
@@ -134,8 +134,7 @@ std::unique_ptr<Pass> create_pass(const std::string& name, const PassOptions& op
 PassManager::Options PassManager::Options::from_flags() {
   Options o;
   o.verify = flags::get_bool("pir_verify_passes");
-  if (flags::get_bool("pir_print_passes"))
-    o.print = [](std::string_view text) { fmt::print(stderr, "{}", text); };
+  if (flags::get_bool("pir_print_passes")) o.print = [](std::string_view text) { fmt::print(stderr, "{}", text); };
   return o;
 }
 

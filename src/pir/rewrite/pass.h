@@ -1,6 +1,6 @@
-// Passes and pipelines. A pass changes a program; a pipeline runs passes in order, times each, and on demand verifies and
-// prints after those that changed something. Passes are registered by name, so that one written in Python or in a plugin
-// joins a pipeline like any other.
+// Passes and pipelines. A pass changes a program; a pipeline runs passes in order, times each, and on demand verifies
+// and prints after those that changed something. Passes are registered by name, so that one written in Python or in a
+// plugin joins a pipeline like any other.
 #pragma once
 #include <functional>
 #include <map>
@@ -34,7 +34,8 @@ class Pass {
   explicit Pass(std::string name) : name_(std::move(name)) {}
   virtual ~Pass() = default;
   const std::string& name() const { return name_; }
-  // `root` owns regions: the program's module, or an operation that the pipeline was nested on. True if it changed anything.
+  // `root` owns regions: the program's module, or an operation that the pipeline was nested on. True if it changed
+  // anything.
   virtual bool run(Operation& root, PassContext& context) = 0;
 
  private:

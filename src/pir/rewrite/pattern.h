@@ -10,8 +10,8 @@
 
 namespace paddle::pir {
 
-// What a pattern changes the program with. The driver listens, so that it knows what to look at again. The insertion point
-// is the matched operation, and new operations get its location, marked with the pattern's name.
+// What a pattern changes the program with. The driver listens, so that it knows what to look at again. The insertion
+// point is the matched operation, and new operations get its location, marked with the pattern's name.
 class Rewriter : public Builder {
  public:
   // All uses of the results become uses of `values` (a null value where a result has no use); the operation is erased.

@@ -23,10 +23,20 @@ struct DTypeCode {
   const char* code;
 };
 constexpr DTypeCode kDTypeCodes[] = {
-    {DType::kBool, "0.t_bool"},   {DType::kUInt8, "0.t_ui8"},   {DType::kInt8, "0.t_i8"},      {DType::kInt16, "0.t_i16"},
-    {DType::kInt32, "0.t_i32"},   {DType::kInt64, "0.t_i64"},   {DType::kFloat16, "0.t_f16"},  {DType::kBFloat16, "0.t_bf16"},
-    {DType::kFloat32, "0.t_f32"}, {DType::kFloat64, "0.t_f64"}, {DType::kComplex64, "0.t_c64"}, {DType::kComplex128, "0.t_c128"},
-    {DType::kFloat8E4M3FN, "0.t_f8e4m3fn"}, {DType::kFloat8E5M2, "0.t_f8e5m2"},
+    {DType::kBool, "0.t_bool"},
+    {DType::kUInt8, "0.t_ui8"},
+    {DType::kInt8, "0.t_i8"},
+    {DType::kInt16, "0.t_i16"},
+    {DType::kInt32, "0.t_i32"},
+    {DType::kInt64, "0.t_i64"},
+    {DType::kFloat16, "0.t_f16"},
+    {DType::kBFloat16, "0.t_bf16"},
+    {DType::kFloat32, "0.t_f32"},
+    {DType::kFloat64, "0.t_f64"},
+    {DType::kComplex64, "0.t_c64"},
+    {DType::kComplex128, "0.t_c128"},
+    {DType::kFloat8E4M3FN, "0.t_f8e4m3fn"},
+    {DType::kFloat8E5M2, "0.t_f8e5m2"},
 };
 
 std::string dtype_word(DType t) { return t == DType::kUndefined ? "Undefined(ALL_DTYPE)" : std::string(name_of(t)); }
@@ -37,11 +47,10 @@ template <class... Args>
 [[noreturn]] void malformed(fmt::format_string<Args...> format, Args&&... args) {
   throw Error(ErrorKind::kValue, "[program] " + fmt::format(format, std::forward<Args>(args)...));
 }
-[[noreturn]] void unsupported(const std::string& what) {
-  throw Error(ErrorKind::kNotImplemented, "[program] " + what);
-}
+[[noreturn]] void unsupported(const std::string& what) { throw Error(ErrorKind::kNotImplemented, "[program] " + what); }
 
-// ---- checked access: every error says what was expected -----------------------------------------------------------------
+// ---- checked access: every error says what was expected
+// -----------------------------------------------------------------
 
 const Json& member(const Json& j, const char* key) {
   if (!j.is_object()) malformed("expected an object with \"{}\", got {}", key, j.type_name());
@@ -59,7 +68,8 @@ const Json& item(const Json& j, size_t i, const char* what) {
   return j[i];
 }
 int64_t integer(const Json& j, const char* what) {
-  if (j.is_number_unsigned() && j.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) malformed("{} doesn't fit 64 bits", what);
+  if (j.is_number_unsigned() && j.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
+    malformed("{} doesn't fit 64 bits", what);
   if (!j.is_number_integer()) malformed("expected {} to be an integer, got {}", what, j.type_name());
   return j.get<int64_t>();
 }
@@ -98,7 +108,8 @@ double float_of(const Json& j) {
   malformed("expected NAN, INF or -INF, got \"{}\"", s);
 }
 
-// ---- reading ---------------------------------------------------------------------------------------------------------
+// ---- reading
+// ---------------------------------------------------------------------------------------------------------
 
 class Reader {
  public:
@@ -144,7 +155,8 @@ class Reader {
   static std::string op_name(const std::string& code) {
     if (code == "p") return "builtin.parameter";
     size_t dot = code.find('.');
-    if (dot == std::string::npos) malformed("expected an operation's name as \"1.add\", got \"{}\"", code.substr(0, 80));
+    if (dot == std::string::npos)
+      malformed("expected an operation's name as \"1.add\", got \"{}\"", code.substr(0, 80));
     std::string prefix = code.substr(0, dot);
     for (size_t i = 0; i < std::size(kDialects); ++i)
       if (prefix == std::to_string(i)) return std::string(kDialects[i]) + code.substr(dot);
@@ -215,20 +227,24 @@ class Reader {
     Operation* op = Operation::create(def, operands, std::move(attrs), types, num_regions, Location::unknown());
     to.push_back(op);  // owned from here on
     for (size_t r = 0; r < num_regions; ++r)
-      for (const Json& b : array(member((*regions)[r], "blocks"), "blocks")) block(b, op->region(r).add_block(), depth + 1);
+      for (const Json& b : array(member((*regions)[r], "blocks"), "blocks"))
+        block(b, op->region(r).add_block(), depth + 1);
     for (size_t i = 0; i < ids.size(); ++i) define(ids[i], op->result(i));
   }
 
-  // {"#": "p", "A": [is_distributed, is_parameter, need_clip, name], "O": one value, "OA": [persistable, stop_gradient, trainable]}
+  // {"#": "p", "A": [is_distributed, is_parameter, need_clip, name], "O": one value, "OA": [persistable, stop_gradient,
+  // trainable]}
   void parameter(const Json& j, Block& to) {
     const Json &a = member(j, "A"), &o = member(j, "O"), &oa = member(j, "OA");
     auto flag = [](const Json& list, size_t i, const char* what) {
       return Attribute::array({Attribute::boolean(boolean(item(list, i, what), what))});
     };
-    AttrMap attrs{{"is_distributed", flag(a, 0, "is_distributed")}, {"is_parameter", flag(a, 1, "is_parameter")},
+    AttrMap attrs{{"is_distributed", flag(a, 0, "is_distributed")},
+                  {"is_parameter", flag(a, 1, "is_parameter")},
                   {"need_clip", flag(a, 2, "need_clip")},
                   {"parameter_name", Attribute::string(text(item(a, 3, "a parameter's name"), "a parameter's name"))},
-                  {"persistable", flag(oa, 0, "persistable")}, {"stop_gradient", flag(oa, 1, "stop_gradient")},
+                  {"persistable", flag(oa, 0, "persistable")},
+                  {"stop_gradient", flag(oa, 1, "stop_gradient")},
                   {"trainable", flag(oa, 2, "trainable")}};
     for (const char* list : {"DA", "QA"}) {
       auto it = j.find(list);
@@ -288,8 +304,9 @@ class Reader {
     }
     if (code == "0.t_dtensor" || code == "1.t_selected_rows" || code == "1.t_dense_tensor_array") {
       const Json& d = member(j, "D");
-      TypeKind kind = code == "0.t_dtensor" ? TypeKind::kTensor
-                      : code == "1.t_selected_rows" ? TypeKind::kSelectedRows : TypeKind::kTensorArray;
+      TypeKind kind = code == "0.t_dtensor"         ? TypeKind::kTensor
+                      : code == "1.t_selected_rows" ? TypeKind::kSelectedRows
+                                                    : TypeKind::kTensorArray;
       if (kind == TypeKind::kTensor && d.is_array() && d.size() > 3 && !array(d[3], "levels").empty())
         unsupported("tensors with levels of detail (LoD)");
       return Type::tensor_like(kind, dtype(item(d, 0, "D")), dims(item(d, 1, "D"), j), layout(item(d, 2, "D")));
@@ -319,7 +336,8 @@ class Reader {
     std::vector<std::string> names;
     for (const Json& n : array(item(mesh, 2, "mesh"), "names")) names.push_back(text(n, "a mesh axis"));
     spmd::DistAttr attr;
-    attr.mesh = spmd::ProcessMesh(integers(item(mesh, 0, "mesh"), "mesh"), integers(item(mesh, 1, "mesh"), "ranks"), names);
+    attr.mesh =
+        spmd::ProcessMesh(integers(item(mesh, 0, "mesh"), "mesh"), integers(item(mesh, 1, "mesh"), "ranks"), names);
     int64_t axes = attr.mesh.ndim();
     attr.placements.assign(static_cast<size_t>(axes), spmd::Replicate());
     auto mapping = integers(item(d, 1, "D"), "dims_mapping");
@@ -343,11 +361,13 @@ class Reader {
     const Json& v = item(d, 1, "a scalar");
     DType t = dtype_from_name(name);
     if (t == DType::kBool) return Attribute::scalar(Attribute::boolean(boolean(v, "a scalar")));
-    if (t == DType::kInt32) return Attribute::scalar(Attribute::i32(static_cast<int32_t>(integer_in(v, "a scalar", INT32_MIN, INT32_MAX))));
+    if (t == DType::kInt32)
+      return Attribute::scalar(Attribute::i32(static_cast<int32_t>(integer_in(v, "a scalar", INT32_MIN, INT32_MAX))));
     if (is_integer(t) && name != "uint16") return Attribute::scalar(Attribute::i64(integer(v, "a scalar")));
     if (t == DType::kFloat32) return Attribute::scalar(Attribute::f32(static_cast<float>(real(v, "a scalar"))));
     if (t == DType::kFloat64) return Attribute::scalar(Attribute::f64(real(v, "a scalar")));
-    if (is_complex(t)) return Attribute::scalar(Attribute::c128({real(v, "a scalar"), real(item(d, 2, "a scalar"), "a scalar")}));
+    if (is_complex(t))
+      return Attribute::scalar(Attribute::c128({real(v, "a scalar"), real(item(d, 2, "a scalar"), "a scalar")}));
     unsupported("a scalar of dtype \"" + name.substr(0, 80) + "\"");
   }
 
@@ -370,8 +390,10 @@ class Reader {
     if (code == "0.a_str") return Attribute::string(text(d, "a_str"));
     if (code == "0.a_tensorname") return Attribute::symbol(text(d, "a_tensorname"));
     if (code == "0.a_c64")
-      return Attribute::c64({static_cast<float>(real(item(d, 0, "a_c64"), "a_c64")), static_cast<float>(real(item(d, 1, "a_c64"), "a_c64"))});
-    if (code == "0.a_c128") return Attribute::c128({real(item(d, 0, "a_c128"), "a_c128"), real(item(d, 1, "a_c128"), "a_c128")});
+      return Attribute::c64({static_cast<float>(real(item(d, 0, "a_c64"), "a_c64")),
+                             static_cast<float>(real(item(d, 1, "a_c64"), "a_c64"))});
+    if (code == "0.a_c128")
+      return Attribute::c128({real(item(d, 0, "a_c128"), "a_c128"), real(item(d, 1, "a_c128"), "a_c128")});
     if (code == "0.a_array") {
       std::vector<Attribute> items;
       for (const Json& x : array(d, "a_array")) items.push_back(attribute(x, depth + 1));
@@ -400,7 +422,8 @@ class Reader {
     unsupported("attribute kind \"" + code.substr(0, 80) + "\" is not known");
   }
 
-  // [kind, device, name]: 0 anywhere, 1 the CPU, 2 a GPU, others by name. A device that isn't here is left to placement.
+  // [kind, device, name]: 0 anywhere, 1 the CPU, 2 a GPU, others by name. A device that isn't here is left to
+  // placement.
   static Attribute place(const Json& d) {
     int64_t kind = integer_in(item(d, 0, "a_place"), "a kind of device", 0, 127);
     int64_t index = integer_in(item(d, 1, "a_place"), "a device", -128, 127);
@@ -418,7 +441,8 @@ class Reader {
   std::set<std::string> unknown_;
 };
 
-// ---- writing ---------------------------------------------------------------------------------------------------------
+// ---- writing
+// ---------------------------------------------------------------------------------------------------------
 
 class Writer {
  public:
@@ -512,7 +536,8 @@ class Writer {
     };
     Json j;
     j["#"] = "p";
-    j["A"] = {flag("is_distributed", false), flag("is_parameter", true), flag("need_clip", true), op.attr("parameter_name").as_string()};
+    j["A"] = {flag("is_distributed", false), flag("is_parameter", true), flag("need_clip", true),
+              op.attr("parameter_name").as_string()};
     j["OA"] = {flag("persistable", true), flag("stop_gradient", false), flag("trainable", true)};
     j["DA"] = Json::array();
     j["QA"] = Json::array();
@@ -542,11 +567,20 @@ class Writer {
   static Json type(Type t) {
     Json j;
     switch (t.kind()) {
-      case TypeKind::kNone: j["#"] = "NULL"; return j;
-      case TypeKind::kStack: j["#"] = "2.t_stack"; return j;
-      case TypeKind::kInlet: j["#"] = "2.t_inlet"; return j;
-      case TypeKind::kOutlet: j["#"] = "2.t_outlet"; return j;
-      case TypeKind::kScalar: return dtype(t.dtype());
+      case TypeKind::kNone:
+        j["#"] = "NULL";
+        return j;
+      case TypeKind::kStack:
+        j["#"] = "2.t_stack";
+        return j;
+      case TypeKind::kInlet:
+        j["#"] = "2.t_inlet";
+        return j;
+      case TypeKind::kOutlet:
+        j["#"] = "2.t_outlet";
+        return j;
+      case TypeKind::kScalar:
+        return dtype(t.dtype());
       case TypeKind::kVector:
         j["#"] = "0.t_vec";
         j["D"] = Json::array();
@@ -572,7 +606,8 @@ class Writer {
         j["D"] = {type(t.global()), tensor_dist(t.dist_attr(), t.shape().size()), dims(t.local().shape())};
         expressions(t.local().shape(), j);
         return j;
-      default: unsupported("type " + t.str() + " has no place in Paddle's files");
+      default:
+        unsupported("type " + t.str() + " has no place in Paddle's files");
     }
   }
 
@@ -607,20 +642,34 @@ class Writer {
   Json attribute(const Operation& op, const Attribute& a) {
     auto of = [](const char* code, Json data) { return Json{{"#", code}, {"D", std::move(data)}}; };
     switch (a.kind()) {
-      case AttrKind::kNone: return Json{{"#", "NULL"}};
-      case AttrKind::kBool: return of("0.a_bool", a.as_bool());
-      case AttrKind::kInt32: return of("0.a_i32", a.as_int());
-      case AttrKind::kInt64: return of("0.a_i64", a.as_int());
-      case AttrKind::kFloat: return number("0.a_f32", a.as_double());
-      case AttrKind::kDouble: return number("0.a_f64", a.as_double());
-      case AttrKind::kComplex64: return of("0.a_c64", {a.as_complex().real(), a.as_complex().imag()});
-      case AttrKind::kComplex128: return of("0.a_c128", {a.as_complex().real(), a.as_complex().imag()});
-      case AttrKind::kString: return of("0.a_str", a.as_string());
-      case AttrKind::kSymbol: return of("0.a_tensorname", a.as_string());
-      case AttrKind::kDType: return of("1.a_dtype", dtype_word(a.as_dtype()));
-      case AttrKind::kPlace: return place(a);
-      case AttrKind::kType: return of("0.a_type", type(a.as_type()));
-      case AttrKind::kScalar: return attribute(op, a.inner());
+      case AttrKind::kNone:
+        return Json{{"#", "NULL"}};
+      case AttrKind::kBool:
+        return of("0.a_bool", a.as_bool());
+      case AttrKind::kInt32:
+        return of("0.a_i32", a.as_int());
+      case AttrKind::kInt64:
+        return of("0.a_i64", a.as_int());
+      case AttrKind::kFloat:
+        return number("0.a_f32", a.as_double());
+      case AttrKind::kDouble:
+        return number("0.a_f64", a.as_double());
+      case AttrKind::kComplex64:
+        return of("0.a_c64", {a.as_complex().real(), a.as_complex().imag()});
+      case AttrKind::kComplex128:
+        return of("0.a_c128", {a.as_complex().real(), a.as_complex().imag()});
+      case AttrKind::kString:
+        return of("0.a_str", a.as_string());
+      case AttrKind::kSymbol:
+        return of("0.a_tensorname", a.as_string());
+      case AttrKind::kDType:
+        return of("1.a_dtype", dtype_word(a.as_dtype()));
+      case AttrKind::kPlace:
+        return place(a);
+      case AttrKind::kType:
+        return of("0.a_type", type(a.as_type()));
+      case AttrKind::kScalar:
+        return attribute(op, a.inner());
       case AttrKind::kArray: {
         Json items = Json::array();
         for (const Attribute& x : a.items()) items.push_back(attribute(op, x));
@@ -637,9 +686,11 @@ class Writer {
         j["SD"] = a.as_dim().str();
         return j;
       }
-      case AttrKind::kDist: return tensor_dist(a.as_dist(), 8);
+      case AttrKind::kDist:
+        return tensor_dist(a.as_dist(), 8);
       default:
-        unsupported(fmt::format("{} has an attribute of kind {}, which Paddle's files can't hold", op.describe(), name_of(a.kind())));
+        unsupported(fmt::format("{} has an attribute of kind {}, which Paddle's files can't hold", op.describe(),
+                                name_of(a.kind())));
     }
   }
 

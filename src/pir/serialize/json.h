@@ -1,6 +1,6 @@
 // Programs as Paddle 3 saves them: the `.json` that paddle.jit.save and save_inference_model write, in both directions.
-// What is read and written again is the same JSON. Sizes that Paddle writes as -1 stay -1 until refine_types() gives them
-// symbols; symbolic sizes are written as -1, with the expression beside it under a key that Paddle ignores.
+// What is read and written again is the same JSON. Sizes that Paddle writes as -1 stay -1 until refine_types() gives
+// them symbols; symbolic sizes are written as -1, with the expression beside it under a key that Paddle ignores.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,13 +17,14 @@ struct JsonInfo {
 };
 
 // ValueError for text that is no such program (with what is wrong, and where: block, operation number and name);
-// NotImplementedError for a version, operations, attributes or types that this library doesn't know, with all their names.
+// NotImplementedError for a version, operations, attributes or types that this library doesn't know, with all their
+// names.
 Program program_from_json(std::string_view text, JsonInfo* info = nullptr);
 // NotImplementedError where the program holds what the format can't say.
 std::string program_to_json(const Program& program, const JsonInfo& info = {}, int indent = -1);
 
-// Every -1 of the program's inputs becomes a symbol, and the types after it what the operators' shape rules say; sizes that
-// no rule knows become symbols of their own.
+// Every -1 of the program's inputs becomes a symbol, and the types after it what the operators' shape rules say; sizes
+// that no rule knows become symbols of their own.
 void refine_types(Program& program);
 
 }  // namespace paddle::pir

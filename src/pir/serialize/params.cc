@@ -23,9 +23,9 @@ struct ProtoType {
   uint64_t number;
 };
 constexpr ProtoType kProtoTypes[] = {
-    {DType::kBool, 0},    {DType::kInt16, 1},      {DType::kInt32, 2},       {DType::kInt64, 3},
-    {DType::kFloat16, 4}, {DType::kFloat32, 5},    {DType::kFloat64, 6},     {DType::kUInt8, 20},
-    {DType::kInt8, 21},   {DType::kBFloat16, 22},  {DType::kComplex64, 23},  {DType::kComplex128, 24},
+    {DType::kBool, 0},          {DType::kInt16, 1},       {DType::kInt32, 2},      {DType::kInt64, 3},
+    {DType::kFloat16, 4},       {DType::kFloat32, 5},     {DType::kFloat64, 6},    {DType::kUInt8, 20},
+    {DType::kInt8, 21},         {DType::kBFloat16, 22},   {DType::kComplex64, 23}, {DType::kComplex128, 24},
     {DType::kFloat8E4M3FN, 32}, {DType::kFloat8E5M2, 33},
 };
 
@@ -116,7 +116,8 @@ Tensor read_tensor(Bytes& in) {
   auto levels = in.number<uint64_t>("the levels");
   if (levels > 64) in.bad(fmt::format("{} levels of detail", levels));
   for (uint64_t i = 0; i < levels; ++i) in.take(in.number<uint64_t>("a level"), "a level");
-  if (auto v = in.number<uint32_t>("the tensor's version"); v != 0) in.bad(fmt::format("tensor version {} is not known", v));
+  if (auto v = in.number<uint32_t>("the tensor's version"); v != 0)
+    in.bad(fmt::format("tensor version {} is not known", v));
   auto length = in.number<int32_t>("the description's length");
   if (length < 0) in.bad("the description has a negative length");
   Description d = description(in.part(static_cast<uint64_t>(length), "the description"));
@@ -124,7 +125,9 @@ Tensor read_tensor(Bytes& in) {
   unsigned __int128 bytes = size_of(d.dtype);
   for (Dim x : d.shape) {
     bytes *= static_cast<uint64_t>(x.value());
-    if (bytes > in.left()) in.bad(fmt::format("a {} tensor of shape {} is larger than the file", name_of(d.dtype), to_string(view(d.shape))));
+    if (bytes > in.left())
+      in.bad(
+          fmt::format("a {} tensor of shape {} is larger than the file", name_of(d.dtype), to_string(view(d.shape))));
   }
   if (bytes > in.left()) in.bad("the elements are cut off");
   Tensor t = Tensor::empty(view(d.shape), d.dtype, Place::cpu());
@@ -150,7 +153,8 @@ std::vector<Operation*> parameter_ops(const Program& program) {
   });
   auto name = [](Operation* op) { return std::string_view(op->attr("parameter_name").as_string()); };
   std::sort(ops.begin(), ops.end(), [&](Operation* a, Operation* b) { return name(a) < name(b); });
-  ops.erase(std::unique(ops.begin(), ops.end(), [&](Operation* a, Operation* b) { return name(a) == name(b); }), ops.end());
+  ops.erase(std::unique(ops.begin(), ops.end(), [&](Operation* a, Operation* b) { return name(a) == name(b); }),
+            ops.end());
   return ops;
 }
 
@@ -174,7 +178,8 @@ class Mapped {
     if (size_) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     int error = errno;
     ::close(fd);
-    if (!ok || data_ == MAP_FAILED) fail(ErrorKind::kOS, "[parameters] can't read {}: {}", path, ok ? std::strerror(error) : "no regular file");
+    if (!ok || data_ == MAP_FAILED)
+      fail(ErrorKind::kOS, "[parameters] can't read {}: {}", path, ok ? std::strerror(error) : "no regular file");
   }
   ~Mapped() {
     if (data_ && data_ != MAP_FAILED) ::munmap(data_, size_);
@@ -201,8 +206,10 @@ void write_tensor(std::ostream& out, const Tensor& tensor) {
   const bool direct = tensor.is_dense() && tensor.place().is_cpu() && tensor.is_contiguous();
   if (!direct) data = dense_of(tensor);
   std::string desc;
-  const ProtoType* type = std::find_if(std::begin(kProtoTypes), std::end(kProtoTypes), [&](auto& p) { return p.dtype == tensor.dtype(); });
-  check(type != std::end(kProtoTypes), ErrorKind::kNotImplemented, "[parameters] Paddle's files have no tensors of dtype {}", name_of(tensor.dtype()));
+  const ProtoType* type =
+      std::find_if(std::begin(kProtoTypes), std::end(kProtoTypes), [&](auto& p) { return p.dtype == tensor.dtype(); });
+  check(type != std::end(kProtoTypes), ErrorKind::kNotImplemented,
+        "[parameters] Paddle's files have no tensors of dtype {}", name_of(tensor.dtype()));
   put_varint(desc, 1 << 3);
   put_varint(desc, type->number);
   for (Dim d : tensor.shape()) {
@@ -229,11 +236,13 @@ std::vector<std::string> parameter_names(const Program& program) {
 void load_parameters(Program& program, std::span<const std::byte> bytes) {
   auto ops = parameter_ops(program);
   std::vector<Tensor> tensors = read_tensors(bytes);
-  check(tensors.size() == ops.size(), ErrorKind::kValue, "[parameters] the program has {} parameters, the file {} tensors", ops.size(), tensors.size());
+  check(tensors.size() == ops.size(), ErrorKind::kValue,
+        "[parameters] the program has {} parameters, the file {} tensors", ops.size(), tensors.size());
   for (size_t i = 0; i < ops.size(); ++i) {
     Type type = ops[i]->result().type();
     check(fits(tensors[i], type), ErrorKind::kValue, "[parameters] \"{}\": the program says {}, the file holds {} {}",
-          ops[i]->attr("parameter_name").as_string(), type.str(), name_of(tensors[i].dtype()), to_string(view(tensors[i].shape())));
+          ops[i]->attr("parameter_name").as_string(), type.str(), name_of(tensors[i].dtype()),
+          to_string(view(tensors[i].shape())));
   }
   for (size_t i = 0; i < ops.size(); ++i) {
     tensors[i]->persistable = true;

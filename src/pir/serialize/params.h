@@ -1,6 +1,6 @@
-// Parameters as Paddle saves them beside a program (`.pdiparams`): one tensor after another in the order of their sorted
-// names, which the file doesn't hold. Each tensor: version (u32, 0), levels of detail (u64, 0), version (u32, 0), length of
-// the description (i32), the description (a protobuf message: dtype and dims), the elements.
+// Parameters as Paddle saves them beside a program (`.pdiparams`): one tensor after another in the order of their
+// sorted names, which the file doesn't hold. Each tensor: version (u32, 0), levels of detail (u64, 0), version (u32,
+// 0), length of the description (i32), the description (a protobuf message: dtype and dims), the elements.
 #pragma once
 #include <iosfwd>
 #include <span>
@@ -11,7 +11,8 @@
 
 namespace paddle::pir {
 
-// Reads all tensors of a file's bytes. ValueError for cut or damaged bytes, with the number of the tensor and the offset.
+// Reads all tensors of a file's bytes. ValueError for cut or damaged bytes, with the number of the tensor and the
+// offset.
 std::vector<Tensor> read_tensors(std::span<const std::byte> bytes);
 void write_tensor(std::ostream& out, const Tensor& tensor);  // RuntimeError if the stream fails
 

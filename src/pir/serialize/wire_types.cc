@@ -10,15 +10,37 @@ struct Wide {
 };
 // From the signatures of Paddle's operators (int64_t and int64_t[] arguments).
 constexpr Wide kWide[] = {
-    {"all", "axis"},           {"amax", "axis"},          {"amin", "axis"},           {"any", "axis"},
-    {"embedding", "padding_idx"}, {"embedding_grad", "padding_idx"}, {"full_int_array", "value"}, {"frobenius_norm", "axis"},
-    {"logsumexp", "axis"},     {"mean", "axis"},          {"pool2d", "paddings"},     {"pool2d", "strides"},
-    {"pool3d", "paddings"},    {"pool3d", "strides"},     {"roll", "axis"},           {"set_value", "axes"},
-    {"set_value", "steps"},    {"set_value", "decrease_axes"}, {"set_value", "none_axes"}, {"set_value_", "axes"},
-    {"set_value_", "decrease_axes"}, {"set_value_", "none_axes"}, {"set_value_with_tensor", "axes"},
-    {"set_value_with_tensor", "decrease_axes"}, {"set_value_with_tensor", "none_axes"}, {"set_value_with_tensor_", "axes"},
-    {"set_value_with_tensor_", "decrease_axes"}, {"set_value_with_tensor_", "none_axes"}, {"slice", "axes"},
-    {"slice", "infer_flags"},  {"slice", "decrease_axis"},
+    {"all", "axis"},
+    {"amax", "axis"},
+    {"amin", "axis"},
+    {"any", "axis"},
+    {"embedding", "padding_idx"},
+    {"embedding_grad", "padding_idx"},
+    {"full_int_array", "value"},
+    {"frobenius_norm", "axis"},
+    {"logsumexp", "axis"},
+    {"mean", "axis"},
+    {"pool2d", "paddings"},
+    {"pool2d", "strides"},
+    {"pool3d", "paddings"},
+    {"pool3d", "strides"},
+    {"roll", "axis"},
+    {"set_value", "axes"},
+    {"set_value", "steps"},
+    {"set_value", "decrease_axes"},
+    {"set_value", "none_axes"},
+    {"set_value_", "axes"},
+    {"set_value_", "decrease_axes"},
+    {"set_value_", "none_axes"},
+    {"set_value_with_tensor", "axes"},
+    {"set_value_with_tensor", "decrease_axes"},
+    {"set_value_with_tensor", "none_axes"},
+    {"set_value_with_tensor_", "axes"},
+    {"set_value_with_tensor_", "decrease_axes"},
+    {"set_value_with_tensor_", "none_axes"},
+    {"slice", "axes"},
+    {"slice", "infer_flags"},
+    {"slice", "decrease_axis"},
 };
 
 // float lists that Paddle holds as doubles: scales of the interpolations.
@@ -35,12 +57,14 @@ bool is_wide(std::string_view op, std::string_view attr) {
 Attribute to_wire(std::string_view op, const AttrDef* def, std::string_view name, const Attribute& value) {
   if (is_double_list(op, name) && value.kind() == AttrKind::kArray) {
     std::vector<Attribute> items;
-    for (const Attribute& a : value.items()) items.push_back(a.kind() == AttrKind::kFloat ? Attribute::f64(a.as_double()) : a);
+    for (const Attribute& a : value.items())
+      items.push_back(a.kind() == AttrKind::kFloat ? Attribute::f64(a.as_double()) : a);
     return Attribute::array(items);
   }
   bool wide = is_wide(op, name);
   if (wide && value.kind() == AttrKind::kInt32) return Attribute::i64(value.as_int());
-  bool list = value.kind() == AttrKind::kIntArray && def && !def->kinds.empty() && def->kinds.back() == AttrKind::kArray && wide;
+  bool list = value.kind() == AttrKind::kIntArray && def && !def->kinds.empty() &&
+              def->kinds.back() == AttrKind::kArray && wide;
   bool narrow_list = wide && value.kind() == AttrKind::kArray;
   if (!list && !narrow_list) return value;
   std::vector<Attribute> items;

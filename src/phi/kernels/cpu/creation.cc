@@ -73,7 +73,8 @@ void linspace(OpCall& c) {
   int64_t n = out.numel();
   double step = n > 1 ? (stop - start) / static_cast<double>(n - 1) : 0;
   generate(out, [&](void* p, int64_t i) {
-    double v = i < n / 2 || n == 1 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i);
+    double v =
+        i < n / 2 || n == 1 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(n - 1 - i);
     if (is_integer(out.dtype()))
       write_int(p, out.dtype(), static_cast<int64_t>(v));
     else
@@ -86,7 +87,8 @@ void eye(OpCall& c) {
   fill_with(out, Scalar(int64_t{0}));
   int64_t n = std::min(out.size(0), out.size(1));
   for (int64_t i = 0; i < n; ++i)
-    write_element(out.data<char>() + static_cast<size_t>(i * (out.size(1) + 1)) * size_of(out.dtype()), out.dtype(), 1.0);
+    write_element(out.data<char>() + static_cast<size_t>(i * (out.size(1) + 1)) * size_of(out.dtype()), out.dtype(),
+                  1.0);
 }
 
 void shape_of(OpCall& c) {

@@ -1,5 +1,5 @@
-// Decompositions of matrices, in double precision. Written for the sizes that models and scientific programs meet (up to some hundreds);
-// each matrix of a batch is one task.
+// Decompositions of matrices, in double precision. Written for the sizes that models and scientific programs meet (up
+// to some hundreds); each matrix of a batch is one task.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -68,8 +68,8 @@ void each_matrix(const char* op, const Tensor& x, F&& f) {
 
 // ---- elimination with row pivoting
 struct Lu {
-  Matrix a;                      // L below the diagonal (ones on it), U above
-  std::vector<int64_t> rows;     // row i of L U is row rows[i] of the matrix
+  Matrix a;                   // L below the diagonal (ones on it), U above
+  std::vector<int64_t> rows;  // row i of L U is row rows[i] of the matrix
   double sign = 1;
   bool singular = false;
 };
@@ -179,7 +179,8 @@ void cholesky(OpCall& c) {
         double v = m(i, j);
         for (int64_t k = 0; k < j; ++k) v -= l(i, k) * l(j, k);
         if (i == j) {
-          check(v > 0, ErrorKind::kValue, "[cholesky] matrix {} is not positive definite: the minor of order {} isn't", b, i + 1);
+          check(v > 0, ErrorKind::kValue, "[cholesky] matrix {} is not positive definite: the minor of order {} isn't",
+                b, i + 1);
           l(i, i) = std::sqrt(v);
         } else {
           l(i, j) = v / l(j, j);
@@ -211,7 +212,8 @@ void triangular_solve(OpCall& c) {
 }
 
 // ---- orthogonal factors
-// x becomes R; the reflections are applied to the columns of the identity to give the first k columns of Q. Signs as LAPACK's.
+// x becomes R; the reflections are applied to the columns of the identity to give the first k columns of Q. Signs as
+// LAPACK's.
 Matrix reflect(Matrix& x, int64_t k) {
   const int64_t steps = std::min(x.m, x.n);
   std::vector<std::vector<double>> reflectors;
@@ -313,7 +315,8 @@ void eigh(OpCall& c) {
   });
 }
 
-// Columns of `a` (m >= n) are rotated against each other until they are orthogonal; their lengths are the singular values.
+// Columns of `a` (m >= n) are rotated against each other until they are orthogonal; their lengths are the singular
+// values.
 void orthogonalise(Matrix& a, Matrix& v) {
   const int64_t n = a.n;
   for (int sweep = 0; sweep < 60; ++sweep) {
@@ -378,7 +381,8 @@ void svd(OpCall& c) {
     orthogonalise(m, v);
     std::vector<double> lengths(static_cast<size_t>(k));
     for (int64_t j = 0; j < k; ++j)
-      for (int64_t i = 0; i < m.m; ++i) lengths[static_cast<size_t>(j)] = std::hypot(lengths[static_cast<size_t>(j)], m(i, j));
+      for (int64_t i = 0; i < m.m; ++i)
+        lengths[static_cast<size_t>(j)] = std::hypot(lengths[static_cast<size_t>(j)], m(i, j));
     std::vector<int64_t> order(static_cast<size_t>(k));
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(),
@@ -402,9 +406,9 @@ void svd(OpCall& c) {
   });
 }
 
-const RegisterCpu registered[] = {{"solve", solve},       {"inverse", inverse}, {"determinant", determinant},
-                                  {"slogdet", slogdet},   {"cholesky", cholesky}, {"triangular_solve", triangular_solve},
-                                  {"qr", qr},             {"eigh", eigh},       {"svd", svd}};
+const RegisterCpu registered[] = {{"solve", solve},     {"inverse", inverse},   {"determinant", determinant},
+                                  {"slogdet", slogdet}, {"cholesky", cholesky}, {"triangular_solve", triangular_solve},
+                                  {"qr", qr},           {"eigh", eigh},         {"svd", svd}};
 
 }  // namespace
 }  // namespace paddle::kernels

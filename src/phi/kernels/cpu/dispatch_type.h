@@ -51,20 +51,28 @@ inline T from_compute(Accumulator<T> v) {
 template <class F>
 void dispatch_float(std::string_view op, DType t, F&& f) {
   switch (t) {
-    case DType::kFloat32: return f(float{});
-    case DType::kFloat64: return f(double{});
-    case DType::kFloat16: return f(Half{});
-    case DType::kBFloat16: return f(BFloat{});
-    default: fail(ErrorKind::kType, "[{}] expected a floating-point dtype, got {}", op, name_of(t));
+    case DType::kFloat32:
+      return f(float{});
+    case DType::kFloat64:
+      return f(double{});
+    case DType::kFloat16:
+      return f(Half{});
+    case DType::kBFloat16:
+      return f(BFloat{});
+    default:
+      fail(ErrorKind::kType, "[{}] expected a floating-point dtype, got {}", op, name_of(t));
   }
 }
 
 template <class F>
 void dispatch_index(std::string_view op, DType t, F&& f) {
   switch (t) {
-    case DType::kInt32: return f(int32_t{});
-    case DType::kInt64: return f(int64_t{});
-    default: fail(ErrorKind::kType, "[{}] expected indices of int32 or int64, got {}", op, name_of(t));
+    case DType::kInt32:
+      return f(int32_t{});
+    case DType::kInt64:
+      return f(int64_t{});
+    default:
+      fail(ErrorKind::kType, "[{}] expected indices of int32 or int64, got {}", op, name_of(t));
   }
 }
 
@@ -73,23 +81,34 @@ template <class F>
 void dispatch_real(std::string_view op, DType t, F&& f) {
   switch (t) {
     case DType::kBool:
-    case DType::kUInt8: return f(uint8_t{});
-    case DType::kInt8: return f(int8_t{});
-    case DType::kInt16: return f(int16_t{});
-    case DType::kInt32: return f(int32_t{});
-    case DType::kInt64: return f(int64_t{});
-    case DType::kUInt32: return f(uint32_t{});
-    case DType::kUInt64: return f(uint64_t{});
-    default: return dispatch_float(op, t, f);
+    case DType::kUInt8:
+      return f(uint8_t{});
+    case DType::kInt8:
+      return f(int8_t{});
+    case DType::kInt16:
+      return f(int16_t{});
+    case DType::kInt32:
+      return f(int32_t{});
+    case DType::kInt64:
+      return f(int64_t{});
+    case DType::kUInt32:
+      return f(uint32_t{});
+    case DType::kUInt64:
+      return f(uint64_t{});
+    default:
+      return dispatch_float(op, t, f);
   }
 }
 
 template <class F>
 void dispatch_number(std::string_view op, DType t, F&& f) {
   switch (t) {
-    case DType::kComplex64: return f(std::complex<float>{});
-    case DType::kComplex128: return f(std::complex<double>{});
-    default: return dispatch_real(op, t, f);
+    case DType::kComplex64:
+      return f(std::complex<float>{});
+    case DType::kComplex128:
+      return f(std::complex<double>{});
+    default:
+      return dispatch_real(op, t, f);
   }
 }
 
@@ -100,11 +119,16 @@ void dispatch_size(size_t bytes, F&& f) {
     uint64_t a, b;
   };
   switch (bytes) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Pair{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Pair{});
   }
 }
 

@@ -21,12 +21,14 @@ void take(std::string_view op, const Tensor& x_in, const Tensor& index_in, int64
     const auto* ids = index.data<decltype(t)>();
     std::vector<int64_t> rows(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) rows[static_cast<size_t>(i)] = wrapped(op, ids[i], a.axis, outside);
-    parallel_for(0, a.outer * n, std::max<int64_t>(1, (1 << 15) / static_cast<int64_t>(bytes + 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t k = begin; k < end; ++k) {
-        int64_t o = k / n, i = k % n;
-        std::memcpy(to + static_cast<size_t>(k) * bytes, from + static_cast<size_t>(o * a.axis + rows[static_cast<size_t>(i)]) * bytes, bytes);
-      }
-    });
+    parallel_for(0, a.outer * n, std::max<int64_t>(1, (1 << 15) / static_cast<int64_t>(bytes + 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t k = begin; k < end; ++k) {
+                     int64_t o = k / n, i = k % n;
+                     std::memcpy(to + static_cast<size_t>(k) * bytes,
+                                 from + static_cast<size_t>(o * a.axis + rows[static_cast<size_t>(i)]) * bytes, bytes);
+                   }
+                 });
   });
 }
 
@@ -51,7 +53,8 @@ std::vector<int64_t> coordinates(std::string_view op, const Tensor& index_in, co
     const auto* p = index.data<decltype(t)>();
     for (int64_t i = 0; i < n; ++i) {
       int64_t at = 0;
-      for (int64_t d = 0; d < depth; ++d) at = at * x.size(d) + wrapped(op, p[i * depth + d], x.size(d), ErrorKind::kValue);
+      for (int64_t d = 0; d < depth; ++d)
+        at = at * x.size(d) + wrapped(op, p[i * depth + d], x.size(d), ErrorKind::kValue);
       out[static_cast<size_t>(i)] = at;
     }
   });
@@ -71,11 +74,13 @@ void gather_nd(OpCall& c) {
   parallel_for(0, static_cast<int64_t>(at.size()), std::max<int64_t>(1, (1 << 15) / static_cast<int64_t>(bytes + 1)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i)
-                   std::memcpy(to + static_cast<size_t>(i) * bytes, from + static_cast<size_t>(at[static_cast<size_t>(i)]) * bytes, bytes);
+                   std::memcpy(to + static_cast<size_t>(i) * bytes,
+                               from + static_cast<size_t>(at[static_cast<size_t>(i)]) * bytes, bytes);
                });
 }
 
-// Where element k of `index` points along the axis of a tensor of that rank: both walk the same positions on the other axes.
+// Where element k of `index` points along the axis of a tensor of that rank: both walk the same positions on the other
+// axes.
 template <class F>
 void along_axis(std::string_view op, const Tensor& index, const Shape& data, int64_t axis, F&& f) {
   int64_t rank = index.rank();
@@ -86,7 +91,8 @@ void along_axis(std::string_view op, const Tensor& index, const Shape& data, int
     const auto* p = index.data<decltype(t)>();
     std::vector<int64_t> at(static_cast<size_t>(rank), 0);
     for (int64_t k = 0, n = index.numel(); k < n; ++k) {
-      int64_t offset = wrapped(op, p[k], rank ? data[static_cast<size_t>(axis)].value() : 1) * (rank ? strides[static_cast<size_t>(axis)] : 0);
+      int64_t offset = wrapped(op, p[k], rank ? data[static_cast<size_t>(axis)].value() : 1) *
+                       (rank ? strides[static_cast<size_t>(axis)] : 0);
       for (int64_t i = 0; i < rank; ++i)
         if (i != axis) offset += at[static_cast<size_t>(i)] * strides[static_cast<size_t>(i)];
       f(k, offset);
@@ -112,8 +118,10 @@ void take_along_axis(OpCall& c) {
     if (!larger) return t;
     Strides s = t.strides();
     for (size_t i = 0; i < shape.size(); ++i)
-      if (t.shape()[i].value() == 1) s[i] = 0;
-      else if (!(t.shape()[i] == shape[i])) shape[i] = t.shape()[i];
+      if (t.shape()[i].value() == 1)
+        s[i] = 0;
+      else if (!(t.shape()[i] == shape[i]))
+        shape[i] = t.shape()[i];
     return dense(t.as_view(shape, s, t->offset));
   };
   arr = repeat(arr, true);
@@ -172,16 +180,19 @@ void put_along_axis(OpCall& c) {
       along_axis("put_along_axis", index, out.shape(), a.axis, [&](int64_t k, int64_t at) { to[at] = from[k]; });
     });
   } else if (how == "add" || how == "mean") {
-    dispatch_number("put_along_axis", out.dtype(), [&](auto t) { run(t, [](auto x, auto y) { return static_cast<decltype(x)>(x + y); }); });
+    dispatch_number("put_along_axis", out.dtype(),
+                    [&](auto t) { run(t, [](auto x, auto y) { return static_cast<decltype(x)>(x + y); }); });
   } else if (how == "mul" || how == "multiply") {
-    dispatch_number("put_along_axis", out.dtype(), [&](auto t) { run(t, [](auto x, auto y) { return static_cast<decltype(x)>(x * y); }); });
+    dispatch_number("put_along_axis", out.dtype(),
+                    [&](auto t) { run(t, [](auto x, auto y) { return static_cast<decltype(x)>(x * y); }); });
   } else if (how == "amax" || how == "amin") {
     bool largest = how == "amax";
     dispatch_real("put_along_axis", out.dtype(), [&](auto t) {
       run(t, [largest](auto x, auto y) { return largest ? (x < y || y != y ? y : x) : (y < x || y != y ? y : x); });
     });
   } else {
-    fail(ErrorKind::kValue, "[put_along_axis] expected reduce to be assign, add, mul, mean, amax or amin, got '{}'", how);
+    fail(ErrorKind::kValue, "[put_along_axis] expected reduce to be assign, add, mul, mean, amax or amin, got '{}'",
+         how);
   }
   target.finish();
 }
@@ -194,6 +205,8 @@ const RegisterCpu registered[] = {{"gather", gather},
 
 }  // namespace
 
-std::vector<int64_t> nd_coordinates(std::string_view op, const Tensor& index, const Tensor& x) { return coordinates(op, index, x); }
+std::vector<int64_t> nd_coordinates(std::string_view op, const Tensor& index, const Tensor& x) {
+  return coordinates(op, index, x);
+}
 
 }  // namespace paddle::kernels

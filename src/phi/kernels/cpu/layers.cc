@@ -92,9 +92,10 @@ void conv_filter_grad(OpCall& c) {
   backward(a.input, a.out_grad, out, g);
 }
 
-// ---- pooling: windows over planes. A plane is one (n, c); spatial axes have their own strides, so both layouts are one code.
+// ---- pooling: windows over planes. A plane is one (n, c); spatial axes have their own strides, so both layouts are
+// one code.
 struct Planes {
-  int64_t count;                 // n * c
+  int64_t count;  // n * c
   int64_t channels;
   int64_t n_stride, c_stride;
   std::vector<int64_t> sizes, strides;
@@ -171,9 +172,10 @@ int64_t plane_size(const Planes& p) {
 
 template <class F>
 void each_plane(const Planes& out, F&& f) {
-  parallel_for(0, out.count, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, plane_size(out))), [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) f(plane);
-  });
+  parallel_for(0, out.count, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, plane_size(out))),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t plane = begin; plane < end; ++plane) f(plane);
+               });
 }
 
 template <class T>
@@ -222,7 +224,8 @@ void pool(OpCall& c, std::string_view op, size_t n) {
   else
     kernel.assign(a.kernel_size.begin(), a.kernel_size.end());
   if (kernel.size() == 1) kernel.resize(n, kernel[0]);
-  Window w = rules::make_window(op, a.x, kernel, a.strides, {}, a.adaptive || a.global_pooling ? std::span<const int64_t>{} : a.paddings,
+  Window w = rules::make_window(op, a.x, kernel, a.strides, {},
+                                a.adaptive || a.global_pooling ? std::span<const int64_t>{} : a.paddings,
                                 a.padding_algorithm, a.data_format);
   if (a.global_pooling)
     for (size_t i = 0; i < n; ++i) w.kernel[i] = a.x.size(static_cast<int64_t>(w.axis(i)));
@@ -242,8 +245,9 @@ void pool_with_index(OpCall& c, std::string_view op, size_t n) {
   A a(c);
   std::vector<int64_t> kernel(a.kernel_size.begin(), a.kernel_size.end());
   if (kernel.size() == 1) kernel.resize(n, kernel[0]);
-  Window w = rules::make_window(op, a.x, kernel, a.strides, {}, a.adaptive || a.global_pooling ? std::span<const int64_t>{} : a.paddings,
-                                "EXPLICIT", "NCHW");
+  Window w =
+      rules::make_window(op, a.x, kernel, a.strides, {},
+                         a.adaptive || a.global_pooling ? std::span<const int64_t>{} : a.paddings, "EXPLICIT", "NCHW");
   if (a.global_pooling)
     for (size_t i = 0; i < n; ++i) w.kernel[i] = a.x.size(static_cast<int64_t>(w.axis(i)));
   Pooling p{w.kernel, w.strides, w.paddings, a.adaptive, true};
@@ -255,8 +259,11 @@ void avg_pool_grad(OpCall& c) {
   const Tensor& gx = c.out(0);
   zero(gx);
   bool last = rules::channels_last("avg_pool_grad", a.data_format);
-  Pooling p{{a.kernel_size.begin(), a.kernel_size.end()}, {a.strides.begin(), a.strides.end()}, {a.paddings.begin(), a.paddings.end()},
-            a.adaptive, a.exclusive};
+  Pooling p{{a.kernel_size.begin(), a.kernel_size.end()},
+            {a.strides.begin(), a.strides.end()},
+            {a.paddings.begin(), a.paddings.end()},
+            a.adaptive,
+            a.exclusive};
   Planes in = planes(gx, last), out = planes(a.out_grad, last);
   dispatch_float("avg_pool_grad", gx.dtype(), [&](auto t) {
     using T = decltype(t);
@@ -327,17 +334,21 @@ void embedding_grad(OpCall& c) {
     dispatch_index("embedding_grad", x.dtype(), [&](auto index) {
       const auto* ids = x.data<decltype(index)>();
       for (int64_t i = 0; i < n; ++i)
-        check(ids[i] >= 0 && ids[i] < rows, ErrorKind::kIndex, "[embedding_grad] expected ids in [0, {}), got {}", rows, ids[i]);
+        check(ids[i] >= 0 && ids[i] < rows, ErrorKind::kIndex, "[embedding_grad] expected ids in [0, {}), got {}", rows,
+              ids[i]);
       // Each thread owns rows of the table, so that the order of addition does not depend on how many there are.
-      parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, width)), [&](int64_t begin, int64_t end) {
-        std::memset(static_cast<void*>(out.data<T>() + begin * width), 0, static_cast<size_t>((end - begin) * width) * sizeof(T));
-        for (int64_t i = 0; i < n; ++i) {
-          if (ids[i] < begin || ids[i] >= end || ids[i] == a.padding_idx) continue;
-          T* row = out.data<T>() + ids[i] * width;
-          const T* from = g.data<T>() + i * width;
-          for (int64_t j = 0; j < width; ++j) row[j] = from_compute<T>(to_compute(row[j]) + to_compute(from[j]));
-        }
-      });
+      parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(1, width)),
+                   [&](int64_t begin, int64_t end) {
+                     std::memset(static_cast<void*>(out.data<T>() + begin * width), 0,
+                                 static_cast<size_t>((end - begin) * width) * sizeof(T));
+                     for (int64_t i = 0; i < n; ++i) {
+                       if (ids[i] < begin || ids[i] >= end || ids[i] == a.padding_idx) continue;
+                       T* row = out.data<T>() + ids[i] * width;
+                       const T* from = g.data<T>() + i * width;
+                       for (int64_t j = 0; j < width; ++j)
+                         row[j] = from_compute<T>(to_compute(row[j]) + to_compute(from[j]));
+                     }
+                   });
     });
   });
 }
@@ -375,8 +386,10 @@ const RegisterCpu registered[] = {
     {"conv_filter_grad", conv_filter_grad},
     {"pool2d", [](OpCall& c) { pool<rules::pool2d::Args>(c, "pool2d", 2); }},
     {"pool3d", [](OpCall& c) { pool<rules::pool3d::Args>(c, "pool3d", 3); }},
-    {"max_pool2d_with_index", [](OpCall& c) { pool_with_index<rules::max_pool2d_with_index::Args>(c, "max_pool2d_with_index", 2); }},
-    {"max_pool3d_with_index", [](OpCall& c) { pool_with_index<rules::max_pool3d_with_index::Args>(c, "max_pool3d_with_index", 3); }},
+    {"max_pool2d_with_index",
+     [](OpCall& c) { pool_with_index<rules::max_pool2d_with_index::Args>(c, "max_pool2d_with_index", 2); }},
+    {"max_pool3d_with_index",
+     [](OpCall& c) { pool_with_index<rules::max_pool3d_with_index::Args>(c, "max_pool3d_with_index", 3); }},
     {"avg_pool_grad", avg_pool_grad},
     {"max_pool_scatter", max_pool_scatter},
     {"embedding", embedding},

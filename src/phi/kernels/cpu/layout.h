@@ -55,8 +55,7 @@ inline void start_from(OpCall& c, const Tensor& x) {
 // Official raises IndexError for some operators and ValueError for others.
 inline int64_t wrapped(std::string_view op, int64_t i, int64_t size, ErrorKind kind = ErrorKind::kIndex) {
   if (i < 0) i += size;
-  check(i >= 0 && i < size, kind, "[{}] expected an index in [{}, {}), got {}", op, -size, size,
-        i < 0 ? i - size : i);
+  check(i >= 0 && i < size, kind, "[{}] expected an index in [{}, {}), got {}", op, -size, size, i < 0 ? i - size : i);
   return i;
 }
 

@@ -152,7 +152,8 @@ void one_hot(OpCall& c) {
     dispatch_index("one_hot", x.dtype(), [&](auto t) {
       const auto* ids = x.data<decltype(t)>();
       for (int64_t i = 0, n = x.numel(); i < n; ++i) {
-        check(ids[i] >= 0 && ids[i] < classes, ErrorKind::kValue, "[one_hot] expected classes in [0, {}), got {}", classes, ids[i]);
+        check(ids[i] >= 0 && ids[i] < classes, ErrorKind::kValue, "[one_hot] expected classes in [0, {}), got {}",
+              classes, ids[i]);
         to[i * classes + ids[i]] = from_compute<T>(1);
       }
     });
@@ -167,7 +168,8 @@ void repeat_interleave(OpCall& c) {
   dispatch_index("repeat_interleave", repeats.dtype(), [&](auto t) {
     const auto* p = repeats.data<decltype(t)>();
     int64_t n = repeats.numel();
-    check(n == around_axis.axis || n == 1, ErrorKind::kValue, "[repeat_interleave] expected {} repeats, got {}", around_axis.axis, n);
+    check(n == around_axis.axis || n == 1, ErrorKind::kValue, "[repeat_interleave] expected {} repeats, got {}",
+          around_axis.axis, n);
     for (int64_t i = 0; i < around_axis.axis; ++i) {
       int64_t times = p[n == 1 ? 0 : i];
       check(times >= 0, ErrorKind::kValue, "[repeat_interleave] expected repeats of at least 0, got {}", times);

@@ -8,7 +8,8 @@ namespace paddle::kernels {
 // Owns the strides that the TileOperand points to.
 class Operand {
  public:
-  // t's trailing axes align with shape's; axes of size 1 repeat. Dense operands of exactly that shape get no strides at all.
+  // t's trailing axes align with shape's; axes of size 1 repeat. Dense operands of exactly that shape get no strides at
+  // all.
   tile::TileOperand broadcast(const Tensor& t, const Shape& shape) {
     if (t.shape() == shape && t.is_contiguous()) return {t.data(), t.dtype(), nullptr};
     size_t rank = shape.size(), own = t.shape().size();

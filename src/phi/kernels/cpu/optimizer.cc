@@ -1,5 +1,5 @@
-// Optimisers' updates on the CPU: one pass over each parameter, in f32 (f64 for f64 parameters). The loops are compiled for several
-// instruction sets; the loader picks.
+// Optimisers' updates on the CPU: one pass over each parameter, in f32 (f64 for f64 parameters). The loops are compiled
+// for several instruction sets; the loader picks.
 #include <cmath>
 
 #include "base/parallel_for.h"
@@ -16,7 +16,9 @@ namespace {
 constexpr int64_t kGrain = 1 << 14;
 
 // A bucket's tensor i, written through a dense copy where it is strided.
-const Tensor* item(std::span<const Tensor> list, size_t i) { return i < list.size() && list[i].defined() ? &list[i] : nullptr; }
+const Tensor* item(std::span<const Tensor> list, size_t i) {
+  return i < list.size() && list[i].defined() ? &list[i] : nullptr;
+}
 
 template <class T>
 T* pointer(const Tensor* t) {
@@ -27,10 +29,11 @@ void check_dense(std::string_view op, const Tensor* t) {
   check(!t || t->is_contiguous(), ErrorKind::kValue, "[{}] expected contiguous parameters and states", op);
 }
 
-// The update runs on `w`: the master copy where there is one, else the parameter. Returns whether the parameter must be rounded from it.
+// The update runs on `w`: the master copy where there is one, else the parameter. Returns whether the parameter must be
+// rounded from it.
 template <class Step>
-void for_each_param(std::string_view op, std::span<const Tensor> params, std::span<const Tensor> grads, std::span<const Tensor> masters,
-                    Step&& step) {
+void for_each_param(std::string_view op, std::span<const Tensor> params, std::span<const Tensor> grads,
+                    std::span<const Tensor> masters, Step&& step) {
   for (size_t i = 0; i < params.size(); ++i) {
     const Tensor* master = item(masters, i);
     check_dense(op, &params[i]);
@@ -69,21 +72,21 @@ void in_parts(int64_t n, F&& f) {
   parallel_for(0, n, kGrain, f);
 }
 
-#define PD_SGD(T)                                                                                       \
+#define PD_SGD(T)                                                                                        \
   PD_CLONES void sgd_loop(T* __restrict w, const T* __restrict g, T lr, T decay, int64_t b, int64_t e) { \
-    for (int64_t i = b; i < e; ++i) w[i] -= lr * (g[i] + decay * w[i]);                                 \
+    for (int64_t i = b; i < e; ++i) w[i] -= lr * (g[i] + decay * w[i]);                                  \
   }
 PD_SGD(float)
 PD_SGD(double)
 
-#define PD_MOMENTUM(T)                                                                                                       \
-  PD_CLONES void momentum_loop(T* __restrict w, const T* __restrict g, T* __restrict v, T lr, T mu, T decay, T rescale,      \
-                               T nesterov, int64_t b, int64_t e) {                                                           \
-    for (int64_t i = b; i < e; ++i) {                                                                                        \
-      T d = rescale * g[i] + decay * w[i];                                                                                   \
-      v[i] = mu * v[i] + d;                                                                                                  \
-      w[i] -= lr * (nesterov * (d + mu * v[i]) + (1 - nesterov) * v[i]);                                                     \
-    }                                                                                                                        \
+#define PD_MOMENTUM(T)                                                                                       \
+  PD_CLONES void momentum_loop(T* __restrict w, const T* __restrict g, T* __restrict v, T lr, T mu, T decay, \
+                               T rescale, T nesterov, int64_t b, int64_t e) {                                \
+    for (int64_t i = b; i < e; ++i) {                                                                        \
+      T d = rescale * g[i] + decay * w[i];                                                                   \
+      v[i] = mu * v[i] + d;                                                                                  \
+      w[i] -= lr * (nesterov * (d + mu * v[i]) + (1 - nesterov) * v[i]);                                     \
+    }                                                                                                        \
   }
 PD_MOMENTUM(float)
 PD_MOMENTUM(double)
@@ -92,27 +95,27 @@ template <class T>
 struct AdamStep {
   T keep, beta1, beta2, rate, epsilon;  // rate = lr * sqrt(1 - beta2^t) / (1 - beta1^t); epsilon scaled likewise
 };
-#define PD_ADAM(T)                                                                                                        \
-  PD_CLONES void adam_loop(T* __restrict w, const T* __restrict g, T* __restrict m, T* __restrict v, AdamStep<T> s, int64_t b, \
-                           int64_t e) {                                                                                   \
-    for (int64_t i = b; i < e; ++i) {                                                                                     \
-      T mi = s.beta1 * m[i] + (1 - s.beta1) * g[i];                                                                       \
-      T vi = s.beta2 * v[i] + (1 - s.beta2) * g[i] * g[i];                                                                \
-      m[i] = mi;                                                                                                          \
-      v[i] = vi;                                                                                                          \
-      w[i] = w[i] * s.keep - s.rate * (mi / (std::sqrt(vi) + s.epsilon));                                                 \
-    }                                                                                                                     \
-  }                                                                                                                       \
-  PD_CLONES void amsgrad_loop(T* __restrict w, const T* __restrict g, T* __restrict m, T* __restrict v, T* __restrict most, \
-                              AdamStep<T> s, int64_t b, int64_t e) {                                                      \
-    for (int64_t i = b; i < e; ++i) {                                                                                     \
-      T mi = s.beta1 * m[i] + (1 - s.beta1) * g[i];                                                                       \
-      T vi = s.beta2 * v[i] + (1 - s.beta2) * g[i] * g[i];                                                                \
-      m[i] = mi;                                                                                                          \
-      v[i] = vi;                                                                                                          \
-      most[i] = most[i] > vi ? most[i] : vi;                                                                              \
-      w[i] = w[i] * s.keep - s.rate * (mi / (std::sqrt(most[i]) + s.epsilon));                                            \
-    }                                                                                                                     \
+#define PD_ADAM(T)                                                                                                  \
+  PD_CLONES void adam_loop(T* __restrict w, const T* __restrict g, T* __restrict m, T* __restrict v, AdamStep<T> s, \
+                           int64_t b, int64_t e) {                                                                  \
+    for (int64_t i = b; i < e; ++i) {                                                                               \
+      T mi = s.beta1 * m[i] + (1 - s.beta1) * g[i];                                                                 \
+      T vi = s.beta2 * v[i] + (1 - s.beta2) * g[i] * g[i];                                                          \
+      m[i] = mi;                                                                                                    \
+      v[i] = vi;                                                                                                    \
+      w[i] = w[i] * s.keep - s.rate * (mi / (std::sqrt(vi) + s.epsilon));                                           \
+    }                                                                                                               \
+  }                                                                                                                 \
+  PD_CLONES void amsgrad_loop(T* __restrict w, const T* __restrict g, T* __restrict m, T* __restrict v,             \
+                              T* __restrict most, AdamStep<T> s, int64_t b, int64_t e) {                            \
+    for (int64_t i = b; i < e; ++i) {                                                                               \
+      T mi = s.beta1 * m[i] + (1 - s.beta1) * g[i];                                                                 \
+      T vi = s.beta2 * v[i] + (1 - s.beta2) * g[i] * g[i];                                                          \
+      m[i] = mi;                                                                                                    \
+      v[i] = vi;                                                                                                    \
+      most[i] = most[i] > vi ? most[i] : vi;                                                                        \
+      w[i] = w[i] * s.keep - s.rate * (mi / (std::sqrt(most[i]) + s.epsilon));                                      \
+    }                                                                                                               \
   }
 PD_ADAM(float)
 PD_ADAM(double)
@@ -141,20 +144,21 @@ void fused_momentum(OpCall& c) {
   rules::fused_momentum_::Args a(c);
   for_each_param("fused_momentum_", a.params, a.grads, a.masters, [&](size_t i, const Tensor& w, const Tensor& g) {
     const Tensor& v = a.velocities[i];
-    check(v.dtype() == w.dtype(), ErrorKind::kType, "[fused_momentum_] expected velocities of dtype {}, got {}", name_of(w.dtype()),
-          name_of(v.dtype()));
+    check(v.dtype() == w.dtype(), ErrorKind::kType, "[fused_momentum_] expected velocities of dtype {}, got {}",
+          name_of(w.dtype()), name_of(v.dtype()));
     check_dense("fused_momentum_", &v);
     in_work_type(w, [&](auto t) {
       using T = decltype(t);
       in_parts(w.numel(), [&](int64_t b, int64_t e) {
-        momentum_loop(w.data<T>(), g.data<T>(), v.data<T>(), static_cast<T>(a.lr), static_cast<T>(a.mu), static_cast<T>(a.weight_decay),
-                      static_cast<T>(a.rescale), static_cast<T>(a.use_nesterov), b, e);
+        momentum_loop(w.data<T>(), g.data<T>(), v.data<T>(), static_cast<T>(a.lr), static_cast<T>(a.mu),
+                      static_cast<T>(a.weight_decay), static_cast<T>(a.rescale), static_cast<T>(a.use_nesterov), b, e);
       });
     });
   });
 }
 
-// A power tensor's value, multiplied on for the next step. The value before is that of the step that runs now, as official Paddle keeps it.
+// A power tensor's value, multiplied on for the next step. The value before is that of the step that runs now, as
+// official Paddle keeps it.
 double advance(const Tensor& power, double beta) {
   double now = read_element(power, 0).real();
   write_element(power.data(), power.dtype(), now * beta);
@@ -166,11 +170,13 @@ void fused_adam(OpCall& c) {
   for_each_param("fused_adam_multi_", a.params, a.grads, a.masters, [&](size_t i, const Tensor& w, const Tensor& g) {
     double p1 = advance(a.beta1_pows[i], a.beta1), p2 = advance(a.beta2_pows[i], a.beta2);
     const Tensor &m = a.moment1s[i], &v = a.moment2s[i];
-    check(m.dtype() == w.dtype() && v.dtype() == w.dtype(), ErrorKind::kType, "[fused_adam_multi_] expected moments of dtype {}, got {} and {}",
-          name_of(w.dtype()), name_of(m.dtype()), name_of(v.dtype()));
+    check(m.dtype() == w.dtype() && v.dtype() == w.dtype(), ErrorKind::kType,
+          "[fused_adam_multi_] expected moments of dtype {}, got {} and {}", name_of(w.dtype()), name_of(m.dtype()),
+          name_of(v.dtype()));
     const Tensor* most = a.amsgrad ? item(a.moment2_maxs, i) : nullptr;
     for (const Tensor* t : {&m, &v, most}) check_dense("fused_adam_multi_", t);
-    // Both moments' corrections for their start at zero, folded into the rate: sqrt(v) / sqrt(1 - p2) + epsilon, times it.
+    // Both moments' corrections for their start at zero, folded into the rate: sqrt(v) / sqrt(1 - p2) + epsilon, times
+    // it.
     double correct = std::sqrt(1 - p2);
     in_work_type(w, [&](auto t) {
       using T = decltype(t);

@@ -70,8 +70,8 @@ void pointwise(OpCall& c) {
     pointwise_with<12>(c);
 }
 
-// The commonest small calls without any set-up: dense f32 of one shape. Larger or other ones go to the interpreter, whose loops are
-// vectorised for the processor.
+// The commonest small calls without any set-up: dense f32 of one shape. Larger or other ones go to the interpreter,
+// whose loops are vectorised for the processor.
 constexpr int64_t kSmall = 512;
 
 bool small_f32(const Tensor& t, const Tensor& like) {

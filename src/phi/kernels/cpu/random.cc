@@ -25,7 +25,8 @@ void generate(std::string_view op, const Tensor& out, F&& value) {
     using T = decltype(t);
     T* p = out.data<T>();
     parallel_for(0, out.numel(), 4096, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) p[i] = from_compute<T>(static_cast<Accumulator<T>>(value(logical(static_cast<uint64_t>(i)))));
+      for (int64_t i = begin; i < end; ++i)
+        p[i] = from_compute<T>(static_cast<Accumulator<T>>(value(logical(static_cast<uint64_t>(i)))));
     });
   };
   if (is_complex(out.dtype())) {  // real and imaginary part are one number each, half the variance
@@ -35,8 +36,8 @@ void generate(std::string_view op, const Tensor& out, F&& value) {
       using T = decltype(t);
       T* p = real.data<T>();
       for (int64_t i = 0; i < real.numel(); ++i)
-        p[i] = from_compute<T>(
-            static_cast<Accumulator<T>>(value(2 * logical(static_cast<uint64_t>(i / 2)) + static_cast<uint64_t>(i % 2)) * 0.7071067811865476));
+        p[i] = from_compute<T>(static_cast<Accumulator<T>>(
+            value(2 * logical(static_cast<uint64_t>(i / 2)) + static_cast<uint64_t>(i % 2)) * 0.7071067811865476));
     });
     return;
   }
@@ -54,25 +55,29 @@ void uniform(OpCall& c) {
   RandomKey key = key_of(c, a.seed);
   double low = a.min.to_double(), range = a.max.to_double() - low;
   bool wide = c.out(0).dtype() == DType::kFloat64;
-  generate("uniform", c.out(0), [&](uint64_t i) { return low + range * (wide ? uniform64_at(key, i) : uniform_at(key, i)); });
+  generate("uniform", c.out(0),
+           [&](uint64_t i) { return low + range * (wide ? uniform64_at(key, i) : uniform_at(key, i)); });
 }
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.7071067811865476); }
 
-// The inverse of the normal distribution function (Acklam's rational approximation and one Newton step; Wichura 1988 has the background).
+// The inverse of the normal distribution function (Acklam's rational approximation and one Newton step; Wichura 1988
+// has the background).
 double normal_quantile(double p) {
-  static constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
+  static constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                                  1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
-  static constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
-                                 -1.328068155288572e+01};
+  static constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+                                 6.680131188771972e+01, -1.328068155288572e+01};
   static constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
                                  -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
-  static constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+  static constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                                 3.754408661907416e+00};
   p = std::clamp(p, 1e-300, 1.0 - 1e-16);
   double x;
   if (p < 0.02425 || p > 1 - 0.02425) {
     double q = std::sqrt(-2 * std::log(p < 0.5 ? p : 1 - p));
-    x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) / ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+    x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+        ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
     if (p > 0.5) x = -x;
   } else {
     double q = p - 0.5, r = q * q;
@@ -131,7 +136,8 @@ void bernoulli(OpCall& c) {
   dispatch_float("bernoulli", x.dtype(), [&](auto t) {
     using T = decltype(t);
     for (int64_t i = 0; i < x.numel(); ++i)
-      c.out(0).data<T>()[i] = from_compute<T>(uniform_at(key, logical(static_cast<uint64_t>(i))) < static_cast<double>(to_compute(x.data<T>()[i])));
+      c.out(0).data<T>()[i] = from_compute<T>(uniform_at(key, logical(static_cast<uint64_t>(i))) <
+                                              static_cast<double>(to_compute(x.data<T>()[i])));
   });
 }
 
@@ -146,7 +152,8 @@ void multinomial(OpCall& c) {
       std::vector<double> weight(static_cast<size_t>(n));
       for (int64_t i = 0; i < n; ++i) {
         double w = static_cast<double>(to_compute(x.data<T>()[r * n + i]));
-        check(w >= 0 && std::isfinite(w), ErrorKind::kValue, "[multinomial] expected weights that are finite and not negative, got {}", w);
+        check(w >= 0 && std::isfinite(w), ErrorKind::kValue,
+              "[multinomial] expected weights that are finite and not negative, got {}", w);
         weight[static_cast<size_t>(i)] = w;
       }
       double total = std::accumulate(weight.begin(), weight.end(), 0.0);
@@ -181,7 +188,8 @@ void exponential(OpCall& c) {
   target.finish();
 }
 
-// One uniform number per element. Above a mean of 500 the rounded normal distribution, whose error is below 1 % of the deviation.
+// One uniform number per element. Above a mean of 500 the rounded normal distribution, whose error is below 1 % of the
+// deviation.
 double poisson_at(RandomKey key, uint64_t i, double mean) {
   if (mean <= 0) return 0;
   if (mean > 500) return std::max(0.0, std::floor(mean + std::sqrt(mean) * normal_at(key, i) + 0.5));
@@ -203,14 +211,15 @@ void poisson(OpCall& c) {
   dispatch_float("poisson", x.dtype(), [&](auto t) {
     using T = decltype(t);
     for (int64_t i = 0; i < x.numel(); ++i)
-      c.out(0).data<T>()[i] = from_compute<T>(
-          static_cast<Accumulator<T>>(poisson_at(key, logical(static_cast<uint64_t>(i)), static_cast<double>(to_compute(x.data<T>()[i])))));
+      c.out(0).data<T>()[i] = from_compute<T>(static_cast<Accumulator<T>>(
+          poisson_at(key, logical(static_cast<uint64_t>(i)), static_cast<double>(to_compute(x.data<T>()[i])))));
   });
 }
 
-const RegisterCpu registered[] = {{"gaussian", gaussian},       {"uniform", uniform},   {"truncated_gaussian_random", truncated_gaussian},
-                                  {"randint", randint},         {"randperm", randperm}, {"bernoulli", bernoulli},
-                                  {"multinomial", multinomial}, {"poisson", poisson},   {"exponential", exponential}};
+const RegisterCpu registered[] = {
+    {"gaussian", gaussian},       {"uniform", uniform},   {"truncated_gaussian_random", truncated_gaussian},
+    {"randint", randint},         {"randperm", randperm}, {"bernoulli", bernoulli},
+    {"multinomial", multinomial}, {"poisson", poisson},   {"exponential", exponential}};
 
 }  // namespace
 }  // namespace paddle::kernels

@@ -1,4 +1,5 @@
-// Random numbers by counter: element i of draw d is Philox(key = seed, counter = (i, d)), wherever and in whatever order it is asked for.
+// Random numbers by counter: element i of draw d is Philox(key = seed, counter = (i, d)), wherever and in whatever
+// order it is asked for.
 #pragma once
 #include <Random123/philox.h>
 
@@ -14,8 +15,8 @@ struct RandomBits {
 
 inline RandomBits random_bits(RandomKey key, uint64_t index) {
   using Philox = r123::Philox4x32;
-  Philox::ctr_type counter = {{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), static_cast<uint32_t>(key.draw),
-                               static_cast<uint32_t>(key.draw >> 32)}};
+  Philox::ctr_type counter = {{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32),
+                               static_cast<uint32_t>(key.draw), static_cast<uint32_t>(key.draw >> 32)}};
   Philox::key_type k = {{static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32)}};
   Philox::ctr_type r = Philox{}(counter, k);
   return {{r[0], r[1], r[2], r[3]}};

@@ -10,12 +10,18 @@ namespace {
 
 tile::Combine combiner(Combine c) {
   switch (c) {
-    case Combine::kProd: return tile::Combine::kProd;
-    case Combine::kMax: return tile::Combine::kMax;
-    case Combine::kMin: return tile::Combine::kMin;
-    case Combine::kAny: return tile::Combine::kAny;
-    case Combine::kAll: return tile::Combine::kAll;
-    default: return tile::Combine::kSum;
+    case Combine::kProd:
+      return tile::Combine::kProd;
+    case Combine::kMax:
+      return tile::Combine::kMax;
+    case Combine::kMin:
+      return tile::Combine::kMin;
+    case Combine::kAny:
+      return tile::Combine::kAny;
+    case Combine::kAll:
+      return tile::Combine::kAll;
+    default:
+      return tile::Combine::kSum;
   }
 }
 

@@ -20,7 +20,8 @@ void add_row(DType t, char* to, const char* from, int64_t n, bool add) {
     using T = decltype(v);
     T* a = reinterpret_cast<T*>(to);
     const T* b = reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < n; ++i) a[i] = from_compute<T>(static_cast<Accumulator<T>>(to_compute(a[i]) + to_compute(b[i])));
+    for (int64_t i = 0; i < n; ++i)
+      a[i] = from_compute<T>(static_cast<Accumulator<T>>(to_compute(a[i]) + to_compute(b[i])));
   });
 }
 
@@ -37,10 +38,13 @@ void scatter(OpCall& c) {
     size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
     dispatch_index("scatter", index.dtype(), [&](auto t) {
       const auto* ids = index.data<decltype(t)>();
-      auto row = [&](int64_t i) { return out.data<char>() + static_cast<size_t>(wrapped("scatter", ids[i], rows)) * bytes; };
+      auto row = [&](int64_t i) {
+        return out.data<char>() + static_cast<size_t>(wrapped("scatter", ids[i], rows)) * bytes;
+      };
       if (!a.overwrite)
         for (int64_t i = 0; i < n; ++i) std::memset(row(i), 0, bytes);
-      for (int64_t i = 0; i < n; ++i) add_row(out.dtype(), row(i), updates.data<char>() + static_cast<size_t>(i) * bytes, width, !a.overwrite);
+      for (int64_t i = 0; i < n; ++i)
+        add_row(out.dtype(), row(i), updates.data<char>() + static_cast<size_t>(i) * bytes, width, !a.overwrite);
     });
   }
   target.finish();
@@ -57,7 +61,8 @@ void scatter_nd_add(OpCall& c) {
     int64_t width = updates.numel() / static_cast<int64_t>(at.size());
     size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
     for (size_t i = 0; i < at.size(); ++i)
-      add_row(out.dtype(), out.data<char>() + static_cast<size_t>(at[i]) * bytes, updates.data<char>() + i * bytes, width, true);
+      add_row(out.dtype(), out.data<char>() + static_cast<size_t>(at[i]) * bytes, updates.data<char>() + i * bytes,
+              width, true);
   }
   target.finish();
 }
@@ -76,8 +81,8 @@ void index_add(OpCall& c) {
     for (int64_t o = 0; o < around_axis.outer; ++o)
       for (int64_t i = 0; i < n; ++i) {
         int64_t row = o * around_axis.axis + wrapped("index_add", ids[i], around_axis.axis, ErrorKind::kValue);
-        add_row(out.dtype(), out.data<char>() + static_cast<size_t>(row) * bytes, values.data<char>() + static_cast<size_t>(o * n + i) * bytes,
-                around_axis.inner, true);
+        add_row(out.dtype(), out.data<char>() + static_cast<size_t>(row) * bytes,
+                values.data<char>() + static_cast<size_t>(o * n + i) * bytes, around_axis.inner, true);
       }
   });
   target.finish();
@@ -129,13 +134,14 @@ void index_put(OpCall& c) {
     dispatch_index("index_put", indices[d].dtype(), [&](auto t) {
       const auto* p = indices[d].data<decltype(t)>();
       int64_t size = out.size(static_cast<int64_t>(d));
-      for (int64_t i = 0; i < n; ++i) at[static_cast<size_t>(i)] = at[static_cast<size_t>(i)] * size + wrapped("index_put", p[i], size);
+      for (int64_t i = 0; i < n; ++i)
+        at[static_cast<size_t>(i)] = at[static_cast<size_t>(i)] * size + wrapped("index_put", p[i], size);
     });
   Shape value_shape = selected;
   for (size_t i = indices.size(); i < out.shape().size(); ++i) value_shape.push_back(out.shape()[i]);
   Shape joint = infer::broadcast_shapes("index_put", value_shape, a.value.shape());
-  check(joint == value_shape, ErrorKind::kValue, "[index_put] expected a value that broadcasts to {}, got shape {}", to_string(value_shape),
-        to_string(a.value.shape()));
+  check(joint == value_shape, ErrorKind::kValue, "[index_put] expected a value that broadcasts to {}, got shape {}",
+        to_string(value_shape), to_string(a.value.shape()));
   Tensor value = spread(a.value, value_shape);
   int64_t width = n ? value.numel() / n : 0;
   size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
@@ -236,8 +242,8 @@ void set_value_with_tensor(OpCall& c) {
     value = value.as_view(s, st, value->offset);
   }
   Shape joint = infer::broadcast_shapes("set_value", part, value.shape());
-  check(joint == part, ErrorKind::kValue, "[set_value] expected a value that broadcasts to {}, got shape {}", to_string(part),
-        to_string(a.values.shape()));
+  check(joint == part, ErrorKind::kValue, "[set_value] expected a value that broadcasts to {}, got shape {}",
+        to_string(part), to_string(a.values.shape()));
   if (numel(part).value() == 0) return;
   copy_elements(out.as_view(part, part_strides, offset), broadcast_to(value, part));
 }

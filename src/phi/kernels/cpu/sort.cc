@@ -25,15 +25,17 @@ template <class T, class F>
 void each_line(const Tensor& x, int64_t axis, F&& f) {
   AroundAxis a = around(x, axis);
   const T* p = x.data<T>();
-  parallel_for(0, a.outer * a.inner, std::max<int64_t>(1, 2048 / std::max<int64_t>(1, a.axis)), [&](int64_t begin, int64_t end) {
-    std::vector<Accumulator<T>> line(static_cast<size_t>(a.axis));
-    for (int64_t k = begin; k < end; ++k) {
-      int64_t o = k / a.inner, i = k % a.inner;
-      int64_t start = o * a.axis * a.inner + i;
-      for (int64_t j = 0; j < a.axis; ++j) line[static_cast<size_t>(j)] = to_compute(p[start + j * a.inner]);
-      f(line, o, i, a);
-    }
-  });
+  parallel_for(0, a.outer * a.inner, std::max<int64_t>(1, 2048 / std::max<int64_t>(1, a.axis)),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<Accumulator<T>> line(static_cast<size_t>(a.axis));
+                 for (int64_t k = begin; k < end; ++k) {
+                   int64_t o = k / a.inner, i = k % a.inner;
+                   int64_t start = o * a.axis * a.inner + i;
+                   for (int64_t j = 0; j < a.axis; ++j)
+                     line[static_cast<size_t>(j)] = to_compute(p[start + j * a.inner]);
+                   f(line, o, i, a);
+                 }
+               });
 }
 
 void argsort(OpCall& c) {
@@ -45,7 +47,9 @@ void argsort(OpCall& c) {
     each_line<T>(x, a.axis, [&](auto& line, int64_t o, int64_t i, const AroundAxis& g) {
       std::vector<int64_t> order(line.size());
       std::iota(order.begin(), order.end(), 0);
-      auto less = [&](int64_t p, int64_t q) { return before(line[static_cast<size_t>(p)], line[static_cast<size_t>(q)]); };
+      auto less = [&](int64_t p, int64_t q) {
+        return before(line[static_cast<size_t>(p)], line[static_cast<size_t>(q)]);
+      };
       if (a.descending)
         std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return less(q, p); });
       else
@@ -156,7 +160,8 @@ void unique(OpCall& c) {
     int64_t m = static_cast<int64_t>(first.size());
     for (int64_t o = 0; o < g.outer; ++o)
       for (int64_t i = 0; i < m; ++i)
-        std::copy_n(p + (o * g.axis + first[static_cast<size_t>(i)]) * g.inner, g.inner, out.data<T>() + (o * m + i) * g.inner);
+        std::copy_n(p + (o * g.axis + first[static_cast<size_t>(i)]) * g.inner, g.inner,
+                    out.data<T>() + (o * m + i) * g.inner);
     c.out(0) = out;
     DType d = a.dtype;
     write_indices(c.out(1), first, d);
@@ -188,8 +193,8 @@ void arg_reduce(OpCall& c, bool largest) {
 }
 
 // cumsum and its kin. `exclusive` shifts by one: computed inclusively, then moved.
-void scan(const Tensor& x_in, const Tensor& out, const Tensor& indices, tile::Scan kind, int64_t axis, bool flatten, bool exclusive,
-          bool reverse, double start) {
+void scan(const Tensor& x_in, const Tensor& out, const Tensor& indices, tile::Scan kind, int64_t axis, bool flatten,
+          bool exclusive, bool reverse, double start) {
   Tensor x = flatten ? dense(x_in) : x_in;
   Shape shape = x.shape();
   Strides strides = x.strides();
@@ -237,7 +242,8 @@ void cummin(OpCall& c) {
 }
 void logcumsumexp(OpCall& c) {
   rules::logcumsumexp::Args a(c);
-  scan(a.x, c.out(0), {}, tile::Scan::kLogSumExp, a.axis, a.flatten, a.exclusive, a.reverse, -std::numeric_limits<double>::infinity());
+  scan(a.x, c.out(0), {}, tile::Scan::kLogSumExp, a.axis, a.flatten, a.exclusive, a.reverse,
+       -std::numeric_limits<double>::infinity());
 }
 
 const RegisterCpu registered[] = {{"argsort", argsort},

@@ -1,5 +1,6 @@
-// Operators whose result looks into its input's storage: only shape, strides and offset change, so one function serves every device.
-// Where the storage's layout doesn't allow a view (a reshape of a transposed tensor) the result is a copy, as the record's reader expects.
+// Operators whose result looks into its input's storage: only shape, strides and offset change, so one function serves
+// every device. Where the storage's layout doesn't allow a view (a reshape of a transposed tensor) the result is a
+// copy, as the record's reader expects.
 #include "phi/kernels/registry.h"
 #include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"

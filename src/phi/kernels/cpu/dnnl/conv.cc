@@ -16,7 +16,7 @@ using Dims = dnnl::memory::dims;
 using Desc = dnnl::memory::desc;
 
 struct Problem {
-  Desc src, weights, dst;           // as the tensors lie in memory
+  Desc src, weights, dst;  // as the tensors lie in memory
   Desc any_src, any_weights, any_dst;
   Dims strides, dilations, left, right;
 };
@@ -75,14 +75,23 @@ Problem describe(const Tensor& src, const Tensor& weights, const Tensor& dst, co
 
 Key key_of(char kind, const Tensor& a, const Tensor& b, const Tensor& c, const ConvGeometry& g) {
   Key k(kind);
-  k.add(a).add(b).add(c).add(g.strides).add(g.dilations).add(g.pad_left).add(g.pad_right).add(g.groups).add(g.channels_last);
+  k.add(a)
+      .add(b)
+      .add(c)
+      .add(g.strides)
+      .add(g.dilations)
+      .add(g.pad_left)
+      .add(g.pad_right)
+      .add(g.groups)
+      .add(g.channels_last);
   return k;
 }
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
 dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p, dnnl::prop_kind kind) {
-  return {onednn::engine(), kind, kAlgorithm, p.any_src, p.any_weights, p.any_dst, p.strides, p.dilations, p.left, p.right};
+  return {onednn::engine(), kind,      kAlgorithm,  p.any_src, p.any_weights,
+          p.any_dst,        p.strides, p.dilations, p.left,    p.right};
 }
 
 // A buffer in the layout that the primitive writes; the tensor's own memory where that is the layout.
@@ -134,39 +143,43 @@ void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tenso
   });
   Ref<Storage> s, w;
   dnnl::memory src = onednn::reordered(onednn::memory_of(f.problem.src, input.data()), f.desc.src_desc(), s);
-  dnnl::memory weights = onednn::reordered(onednn::memory_of(f.problem.weights, filter.data()), f.desc.weights_desc(), w);
+  dnnl::memory weights =
+      onednn::reordered(onednn::memory_of(f.problem.weights, filter.data()), f.desc.weights_desc(), w);
   Target dst(f.problem.dst, f.desc.dst_desc(), out.data());
   f.primitive.execute(onednn::stream(), {{DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, dst.memory}});
   dst.finish();
 }
 
-void conv_backward_input(const Tensor& any_grad, const Tensor& any_filter, const Tensor& input_grad, const ConvGeometry& g) {
+void conv_backward_input(const Tensor& any_grad, const Tensor& any_filter, const Tensor& input_grad,
+                         const ConvGeometry& g) {
   const Tensor out_grad = describable(any_grad), filter = describable(any_filter);
   static thread_local Cache<BackwardData> cache;
   BackwardData& b = cache.get(key_of('d', input_grad, filter, out_grad, g), [&] {
     Problem p = describe(input_grad, filter, out_grad, g);
     auto hint = forward_desc(p, dnnl::prop_kind::forward_training);
-    dnnl::convolution_backward_data::primitive_desc d(onednn::engine(), kAlgorithm, p.any_src, p.any_weights, p.any_dst, p.strides,
-                                                      p.dilations, p.left, p.right, hint);
+    dnnl::convolution_backward_data::primitive_desc d(onednn::engine(), kAlgorithm, p.any_src, p.any_weights, p.any_dst,
+                                                      p.strides, p.dilations, p.left, p.right, hint);
     return BackwardData{p, d, dnnl::convolution_backward_data(d)};
   });
   Ref<Storage> s, w;
   dnnl::memory dst = onednn::reordered(onednn::memory_of(b.problem.dst, out_grad.data()), b.desc.diff_dst_desc(), s);
-  dnnl::memory weights = onednn::reordered(onednn::memory_of(b.problem.weights, filter.data()), b.desc.weights_desc(), w);
+  dnnl::memory weights =
+      onednn::reordered(onednn::memory_of(b.problem.weights, filter.data()), b.desc.weights_desc(), w);
   Target src(b.problem.src, b.desc.diff_src_desc(), input_grad.data());
   b.primitive.execute(onednn::stream(),
                       {{DNNL_ARG_DIFF_DST, dst}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_SRC, src.memory}});
   src.finish();
 }
 
-void conv_backward_filter(const Tensor& any_input, const Tensor& any_grad, const Tensor& filter_grad, const ConvGeometry& g) {
+void conv_backward_filter(const Tensor& any_input, const Tensor& any_grad, const Tensor& filter_grad,
+                          const ConvGeometry& g) {
   const Tensor input = describable(any_input), out_grad = describable(any_grad);
   static thread_local Cache<BackwardWeights> cache;
   BackwardWeights& b = cache.get(key_of('w', input, filter_grad, out_grad, g), [&] {
     Problem p = describe(input, filter_grad, out_grad, g);
     auto hint = forward_desc(p, dnnl::prop_kind::forward_training);
-    dnnl::convolution_backward_weights::primitive_desc d(onednn::engine(), kAlgorithm, p.any_src, p.any_weights, p.any_dst, p.strides,
-                                                         p.dilations, p.left, p.right, hint);
+    dnnl::convolution_backward_weights::primitive_desc d(onednn::engine(), kAlgorithm, p.any_src, p.any_weights,
+                                                         p.any_dst, p.strides, p.dilations, p.left, p.right, hint);
     return BackwardWeights{p, d, dnnl::convolution_backward_weights(d)};
   });
   Ref<Storage> s, w;

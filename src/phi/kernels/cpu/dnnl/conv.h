@@ -8,12 +8,14 @@ struct ConvGeometry {
   std::vector<int64_t> strides, dilations;  // per spatial axis
   std::vector<int64_t> pad_left, pad_right;
   int64_t groups = 1;
-  bool channels_last = false;               // NHWC: input and output; the filter is [out, in / groups, spatial...] always
+  bool channels_last = false;  // NHWC: input and output; the filter is [out, in / groups, spatial...] always
 };
 
-// input [n, c, spatial...] (or channels last), filter [k, c / groups, spatial...], out likewise. Rank 3 to 5; f32, bf16, f16.
+// input [n, c, spatial...] (or channels last), filter [k, c / groups, spatial...], out likewise. Rank 3 to 5; f32,
+// bf16, f16.
 void conv_forward(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g);
 void conv_backward_input(const Tensor& out_grad, const Tensor& filter, const Tensor& input_grad, const ConvGeometry& g);
-void conv_backward_filter(const Tensor& input, const Tensor& out_grad, const Tensor& filter_grad, const ConvGeometry& g);
+void conv_backward_filter(const Tensor& input, const Tensor& out_grad, const Tensor& filter_grad,
+                          const ConvGeometry& g);
 
 }  // namespace paddle::kernels

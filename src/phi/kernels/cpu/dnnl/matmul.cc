@@ -15,8 +15,8 @@ namespace {
 struct Matrix {
   const char* data;
   int64_t rows, cols, row_stride, col_stride;
-  // As it lies, or as the transpose of what lies there. A stride along an axis of size 1 says nothing; a stride of 0 (an expanded
-  // tensor) is neither.
+  // As it lies, or as the transpose of what lies there. A stride along an axis of size 1 says nothing; a stride of 0
+  // (an expanded tensor) is neither.
   bool plain() const { return (col_stride == 1 || cols == 1) && (rows == 1 || row_stride >= cols); }
   bool transposed() const { return !plain(); }
   bool gemm_ready() const { return plain() || ((row_stride == 1 || rows == 1) && (cols == 1 || col_stride >= rows)); }
@@ -101,24 +101,26 @@ void blocked(const Matrix& a, const Matrix& b, T* c, int64_t n) {
   const T* x = reinterpret_cast<const T*>(a.data);
   const T* y = reinterpret_cast<const T*>(b.data);
   constexpr int64_t kBlock = 64;
-  parallel_for(0, a.rows, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, n * a.cols)), [&](int64_t begin, int64_t end) {
-    std::vector<Acc> row(static_cast<size_t>(n));
-    for (int64_t i = begin; i < end; ++i) {
-      std::fill(row.begin(), row.end(), Acc{});
-      for (int64_t k0 = 0; k0 < a.cols; k0 += kBlock) {
-        int64_t k1 = std::min(a.cols, k0 + kBlock);
-        for (int64_t k = k0; k < k1; ++k) {
-          Acc v = static_cast<Acc>(x[i * a.row_stride + k * a.col_stride]);
-          const T* line = y + k * b.row_stride;
-          if (b.col_stride == 1)
-            for (int64_t j = 0; j < n; ++j) row[static_cast<size_t>(j)] += v * static_cast<Acc>(line[j]);
-          else
-            for (int64_t j = 0; j < n; ++j) row[static_cast<size_t>(j)] += v * static_cast<Acc>(line[j * b.col_stride]);
-        }
-      }
-      for (int64_t j = 0; j < n; ++j) c[i * n + j] = static_cast<T>(row[static_cast<size_t>(j)]);
-    }
-  });
+  parallel_for(0, a.rows, std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, n * a.cols)),
+               [&](int64_t begin, int64_t end) {
+                 std::vector<Acc> row(static_cast<size_t>(n));
+                 for (int64_t i = begin; i < end; ++i) {
+                   std::fill(row.begin(), row.end(), Acc{});
+                   for (int64_t k0 = 0; k0 < a.cols; k0 += kBlock) {
+                     int64_t k1 = std::min(a.cols, k0 + kBlock);
+                     for (int64_t k = k0; k < k1; ++k) {
+                       Acc v = static_cast<Acc>(x[i * a.row_stride + k * a.col_stride]);
+                       const T* line = y + k * b.row_stride;
+                       if (b.col_stride == 1)
+                         for (int64_t j = 0; j < n; ++j) row[static_cast<size_t>(j)] += v * static_cast<Acc>(line[j]);
+                       else
+                         for (int64_t j = 0; j < n; ++j)
+                           row[static_cast<size_t>(j)] += v * static_cast<Acc>(line[j * b.col_stride]);
+                     }
+                   }
+                   for (int64_t j = 0; j < n; ++j) c[i * n + j] = static_cast<T>(row[static_cast<size_t>(j)]);
+                 }
+               });
 }
 
 // oneDNN has no f64: our own kernel where packing pays, else a row at a time.
@@ -132,16 +134,26 @@ void gemm_f64(const Matrix& a, const Matrix& b, double* c, int64_t n) {
 
 void one_matrix(DType t, const Matrix& a, const Matrix& b, void* c, int64_t n) {
   switch (t) {
-    case DType::kFloat32: return gemm_f32(a, b, static_cast<float*>(c), n);
-    case DType::kFloat64: return gemm_f64(a, b, static_cast<double*>(c), n);
-    case DType::kComplex64: return blocked<std::complex<float>>(a, b, static_cast<std::complex<float>*>(c), n);
-    case DType::kComplex128: return blocked<std::complex<double>>(a, b, static_cast<std::complex<double>*>(c), n);
-    case DType::kInt32: return blocked<int32_t>(a, b, static_cast<int32_t*>(c), n);
-    case DType::kInt64: return blocked<int64_t>(a, b, static_cast<int64_t*>(c), n);
-    case DType::kInt16: return blocked<int16_t>(a, b, static_cast<int16_t*>(c), n);
-    case DType::kInt8: return blocked<int8_t, int32_t>(a, b, static_cast<int8_t*>(c), n);
-    case DType::kUInt8: return blocked<uint8_t, int32_t>(a, b, static_cast<uint8_t*>(c), n);
-    default: fail(ErrorKind::kType, "[matmul] has no kernel for {}", name_of(t));
+    case DType::kFloat32:
+      return gemm_f32(a, b, static_cast<float*>(c), n);
+    case DType::kFloat64:
+      return gemm_f64(a, b, static_cast<double*>(c), n);
+    case DType::kComplex64:
+      return blocked<std::complex<float>>(a, b, static_cast<std::complex<float>*>(c), n);
+    case DType::kComplex128:
+      return blocked<std::complex<double>>(a, b, static_cast<std::complex<double>*>(c), n);
+    case DType::kInt32:
+      return blocked<int32_t>(a, b, static_cast<int32_t*>(c), n);
+    case DType::kInt64:
+      return blocked<int64_t>(a, b, static_cast<int64_t*>(c), n);
+    case DType::kInt16:
+      return blocked<int16_t>(a, b, static_cast<int16_t*>(c), n);
+    case DType::kInt8:
+      return blocked<int8_t, int32_t>(a, b, static_cast<int8_t*>(c), n);
+    case DType::kUInt8:
+      return blocked<uint8_t, int32_t>(a, b, static_cast<uint8_t*>(c), n);
+    default:
+      fail(ErrorKind::kType, "[matmul] has no kernel for {}", name_of(t));
   }
 }
 

@@ -4,9 +4,9 @@
 
 namespace paddle::kernels {
 
-// out[b..., i, j] = sum_k x[b..., i, k] * y[b..., k, j]; x and y have rank >= 2, are already "transposed" by their strides, and their batch
-// axes broadcast. out is contiguous and of the result's shape. f32, bf16, f16, int8 -> oneDNN; f64, complex and integers by
-// a blocked loop.
+// out[b..., i, j] = sum_k x[b..., i, k] * y[b..., k, j]; x and y have rank >= 2, are already "transposed" by their
+// strides, and their batch axes broadcast. out is contiguous and of the result's shape. f32, bf16, f16, int8 -> oneDNN;
+// f64, complex and integers by a blocked loop.
 void matmul(const Tensor& x, const Tensor& y, const Tensor& out);
 
 }  // namespace paddle::kernels

@@ -17,13 +17,20 @@ dnnl::stream& stream() {
 dnnl::memory::data_type data_type(DType t) {
   using D = dnnl::memory::data_type;
   switch (t) {
-    case DType::kFloat32: return D::f32;
-    case DType::kBFloat16: return D::bf16;
-    case DType::kFloat16: return D::f16;
-    case DType::kInt8: return D::s8;
-    case DType::kUInt8: return D::u8;
-    case DType::kInt32: return D::s32;
-    default: return D::undef;
+    case DType::kFloat32:
+      return D::f32;
+    case DType::kBFloat16:
+      return D::bf16;
+    case DType::kFloat16:
+      return D::f16;
+    case DType::kInt8:
+      return D::s8;
+    case DType::kUInt8:
+      return D::u8;
+    case DType::kInt32:
+      return D::s32;
+    default:
+      return D::undef;
   }
 }
 

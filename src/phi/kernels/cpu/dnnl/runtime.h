@@ -1,5 +1,5 @@
-// What the oneDNN kernels share: engine, stream, tensors as memory, and a cache of primitives. Making a primitive costs tens of
-// microseconds, running it one: the cache is what makes small calls cheap.
+// What the oneDNN kernels share: engine, stream, tensors as memory, and a cache of primitives. Making a primitive costs
+// tens of microseconds, running it one: the cache is what makes small calls cheap.
 #pragma once
 #include <dnnl.hpp>
 

@@ -141,8 +141,8 @@ inline int flat_stride(const TileOperand& operand, std::span<const int64_t> shap
   return dense ? 1 : scalar ? 0 : -1;
 }
 
-// The common small call, without a frame: dense operands and numbers, all of the compute type, on one thread. Returns false,
-// with nothing done, for any other. What depends on numbers alone is computed once.
+// The common small call, without a frame: dense operands and numbers, all of the compute type, on one thread. Returns
+// false, with nothing done, for any other. What depends on numbers alone is computed once.
 bool run_small(const scalar::Program& program, std::span<const TileOperand> ins, std::span<const ScalarParam> params,
                std::span<const TileOperand> outs, std::span<const int64_t> shape, Compute compute) {
   constexpr size_t kMost = 16;
