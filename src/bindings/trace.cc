@@ -152,6 +152,15 @@ PyObject* program_compiled(PyObject* o, PyObject*) {
       [&] { return must(PyUnicode_FromString(unbox<std::shared_ptr<compile::Runner>>(o)->compiled_text().c_str())); });
 }
 
+PyObject* program_stages(PyObject* o, PyObject*) {
+  return guard([&] {
+    Object list = own(PyList_New(0));
+    for (auto& [name, text] : unbox<std::shared_ptr<compile::Runner>>(o)->stages())
+      must_zero(PyList_Append(list.get(), own(Py_BuildValue("(ss)", name.c_str(), text.c_str())).get()));
+    return list.release();
+  });
+}
+
 // ---- running
 std::shared_ptr<compile::Runner>& runner_of(PyObject* o) { return unbox<std::shared_ptr<compile::Runner>>(o); }
 
@@ -647,7 +656,9 @@ void add_types(PyObject* module) {
                                          {"all_ops", program_all_ops, nullptr, "names of the operations", nullptr},
                                          {}};
   static PyMethodDef program_methods[] = {
-      {"compiled", program_compiled, METH_NOARGS, "the program after every pass, as text"}, {}};
+      {"compiled", program_compiled, METH_NOARGS, "the program after every pass, as text"},
+      {"stages", program_stages, METH_NOARGS, "(name, text) of the program: captured, sharded, decomposed, fused"},
+      {}};
   static PyType_Slot program_slots[] = {slot(Py_tp_dealloc, dealloc<RunnerPtr>), slot(Py_tp_str, program_str),
                                         slot(Py_tp_repr, program_str),           {Py_tp_getset, program_getset},
                                         {Py_tp_methods, program_methods},        {0, nullptr}};

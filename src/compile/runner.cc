@@ -5,10 +5,12 @@
 #include "api/ops.h"
 #include "autograd/engine.h"
 #include "autograd/node.h"
+#include "compile/decompose.h"
 #include "compile/interpret.h"
 #include "compile/training.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
+#include "distributed/partition/partition.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 
@@ -359,6 +361,24 @@ Tensors Runner::run(std::span<const Tensor> inputs) {
     if (any) return run_recorded(inputs, needs);
   }
   return run_plain(inputs);
+}
+
+std::vector<std::pair<std::string, std::string>> Runner::stages() {
+  std::vector<std::pair<std::string, std::string>> out;
+  pir::Program p = captured_.program.clone();
+  dispatch::StackScope scope;
+  std::vector<DimGuard> asked;
+  DimGuardSink sink(&asked);
+  out.emplace_back("captured", p.str());
+  if (distributed::is_distributed(p)) {
+    p = distributed::partition(p);
+    out.emplace_back("sharded", p.str());
+  }
+  decompose(p, DecomposeWhat::kAll);
+  out.emplace_back("decomposed", p.str());
+  optimise(p, options_);
+  out.emplace_back("fused", p.str());
+  return out;
 }
 
 std::string Runner::compiled_text() {

@@ -27,6 +27,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   const Tensors& parameters() const { return parameters_; }
   // Before the first run: false runs operator by operator.
   void set_cinn(bool on) { options_.cinn = on; }
+  // What the program is after each step, with the step's name: captured, sharded, decomposed, fused.
+  std::vector<std::pair<std::string, std::string>> stages();
   std::string compiled_text();  // of the forward program without gradients, after every pass
 
  private:

@@ -146,6 +146,11 @@ class DistModel:
 
     serial_main_program = dist_main_program
 
+    def stages(self, mode=None) -> list:
+        """(name, text) of the mode's program: captured, sharded, decomposed, fused. Empty before the mode's first call."""
+        program = self.dist_main_program(mode)
+        return [] if program is None else program.stages()
+
     def dist_startup_program(self, mode=None):
         """Parameters are initialised when they are made: there is nothing for a program to do."""
         return None
