@@ -389,7 +389,7 @@ class Lowering {
   void static_metas(Operation& op, const OpInfo& info, Instruction& i) {
     i.static_metas = !info.has(kDataDependentShape);
     for (const Patch& p : i.patches) i.static_metas &= p.kind == Patch::kTensor || p.kind == Patch::kTensors;
-    for (size_t k = 0; k < op.num_results(); ++k) {
+    for (size_t k = 0; k < std::min<size_t>(op.num_results(), info.outs.size()); ++k) {
       pir::Type t = op.result(k).type();
       TensorMeta m;
       std::vector<TensorMeta> items;

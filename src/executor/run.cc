@@ -329,7 +329,8 @@ class Runner {
       }
     }
     dispatch::run_kernel(c);
-    for (size_t k = 0; k < i.results.size(); ++k) {
+    // Programs of the official release may have surplus results that nobody uses (batch_norm's reserve space).
+    for (size_t k = 0; k < std::min(i.results.size(), c.num_outs()); ++k) {
       if (i.results[k] == kNone) continue;
       OutSlot& out = c.out_slot(k);
       if (i.result_lists[k])
