@@ -9,23 +9,16 @@
 
 namespace paddle::kernels {
 
-struct Half {
-  uint16_t bits;
-};
-struct BFloat {
-  uint16_t bits;
-};
-
 template <class T>
 struct ComputeOf {
   using type = T;
 };
 template <>
-struct ComputeOf<Half> {
+struct ComputeOf<float16> {
   using type = float;
 };
 template <>
-struct ComputeOf<BFloat> {
+struct ComputeOf<bfloat16> {
   using type = float;
 };
 template <class T>
@@ -35,14 +28,14 @@ template <class T>
 inline T to_compute(T v) {
   return v;
 }
-inline float to_compute(Half v) { return f16_to_f32(v.bits); }
-inline float to_compute(BFloat v) { return bf16_to_f32(v.bits); }
+inline float to_compute(float16 v) { return f16_to_f32(v.bits); }
+inline float to_compute(bfloat16 v) { return bf16_to_f32(v.bits); }
 
 template <class T>
 inline T from_compute(Accumulator<T> v) {
-  if constexpr (std::is_same_v<T, Half>)
+  if constexpr (std::is_same_v<T, float16>)
     return {f32_to_f16(v)};
-  else if constexpr (std::is_same_v<T, BFloat>)
+  else if constexpr (std::is_same_v<T, bfloat16>)
     return {f32_to_bf16(v)};
   else
     return v;
@@ -56,9 +49,9 @@ void dispatch_float(std::string_view op, DType t, F&& f) {
     case DType::kFloat64:
       return f(double{});
     case DType::kFloat16:
-      return f(Half{});
+      return f(float16{});
     case DType::kBFloat16:
-      return f(BFloat{});
+      return f(bfloat16{});
     default:
       fail(ErrorKind::kType, "[{}] expected a floating-point dtype, got {}", op, name_of(t));
   }

@@ -141,14 +141,7 @@ void put_along_axis(OpCall& c) {
   const Tensor& out = target.tensor();
   Tensor index = dense(a.indices);
   Tensor values = a.values;
-  if (!(values.shape() == index.shape())) {  // a value repeats over the indices
-    Strides s(index.shape().size(), 0);
-    size_t lead = s.size() - values.shape().size();
-    for (size_t i = 0; i < values.shape().size(); ++i)
-      if (values.shape()[i].value() != 1) s[lead + i] = values.strides()[i];
-    values = values.as_view(index.shape(), s, values->offset);
-  }
-  values = dense(values);
+  values = dense(broadcast_to(values, index.shape()));  // a value repeats over the indices
   auto run = [&](auto t, auto&& combine) {
     using T = decltype(t);
     const T* from = values.data<T>();

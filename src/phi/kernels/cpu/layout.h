@@ -15,6 +15,15 @@ inline Tensor dense(const Tensor& t) {
 
 inline void zero(const Tensor& t) { std::memset(t.data(), 0, static_cast<size_t>(t.numel()) * size_of(t.dtype())); }
 
+// t repeated to a shape that it broadcasts to: a view whose new and single axes have stride 0.
+inline Tensor broadcast_to(const Tensor& t, const Shape& shape) {
+  Strides s(shape.size(), 0);
+  size_t lead = shape.size() - t.shape().size();
+  for (size_t i = 0; i < t.shape().size(); ++i)
+    if (t.shape()[i] == shape[lead + i]) s[lead + i] = t.strides()[i];
+  return t.as_view(shape, s, t->offset);
+}
+
 struct AroundAxis {
   int64_t outer = 1, axis = 1, inner = 1;
 };

@@ -1,6 +1,7 @@
 // Writing by index: scatter and its kin, masks, set_value.
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/layout.h"
+#include "phi/kernels/cut.h"
 #include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"
 
@@ -120,14 +121,7 @@ void index_put(OpCall& c) {
   }
   Shape selected;
   for (const Tensor& t : indices) selected = infer::broadcast_shapes("index_put", selected, t.shape());
-  auto spread = [](const Tensor& t, const Shape& shape) {
-    Strides s(shape.size(), 0);
-    size_t lead = shape.size() - t.shape().size();
-    for (size_t i = 0; i < t.shape().size(); ++i)
-      if (t.shape()[i] == shape[lead + i]) s[lead + i] = t.strides()[i];
-    return dense(t.as_view(shape, s, t->offset));
-  };
-  for (Tensor& t : indices) t = spread(t, selected);
+  for (Tensor& t : indices) t = dense(broadcast_to(t, selected));
   int64_t n = numel(selected).value();
   std::vector<int64_t> at(static_cast<size_t>(n), 0);
   for (size_t d = 0; d < indices.size(); ++d)
@@ -142,21 +136,13 @@ void index_put(OpCall& c) {
   Shape joint = infer::broadcast_shapes("index_put", value_shape, a.value.shape());
   check(joint == value_shape, ErrorKind::kValue, "[index_put] expected a value that broadcasts to {}, got shape {}",
         to_string(value_shape), to_string(a.value.shape()));
-  Tensor value = spread(a.value, value_shape);
+  Tensor value = dense(broadcast_to(a.value, value_shape));
   int64_t width = n ? value.numel() / n : 0;
   size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
   for (int64_t i = 0; i < n && width; ++i)
     add_row(out.dtype(), out.data<char>() + static_cast<size_t>(at[static_cast<size_t>(i)]) * bytes,
             value.data<char>() + static_cast<size_t>(i) * bytes, width, a.accumulate);
   target.finish();
-}
-
-Tensor broadcast_to(const Tensor& t, const Shape& shape) {
-  Strides s(shape.size(), 0);
-  size_t lead = shape.size() - t.shape().size();
-  for (size_t i = 0; i < t.shape().size(); ++i)
-    if (t.shape()[i] == shape[lead + i]) s[lead + i] = t.strides()[i];
-  return t.as_view(shape, s, t->offset);
 }
 
 void masked_select(OpCall& c) {
@@ -204,22 +190,11 @@ void set_value_with_tensor(OpCall& c) {
   rules::set_value_with_tensor::Args a(c);
   start_from(c, a.x);
   const Tensor& out = c.out(0);
-  Shape shape = out.shape();
-  Strides strides = out.strides();
-  int64_t offset = out->offset;
-  for (size_t i = 0; i < a.axes.size(); ++i) {
-    size_t axis = static_cast<size_t>(a.axes[i] < 0 ? a.axes[i] + out.rank() : a.axes[i]);
-    int64_t n = shape[axis].value(), step = a.steps.values()[i].value();
-    int64_t start = a.starts.values()[i].value(), end = a.ends.values()[i].value();
-    if (start < 0) start += n;
-    if (end < 0) end += n;
-    start = step > 0 ? std::clamp<int64_t>(start, 0, n) : std::clamp<int64_t>(start, -1, n - 1);
-    end = step > 0 ? std::clamp<int64_t>(end, start, n) : std::clamp<int64_t>(end, -1, start);
-    int64_t length = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
-    offset += (length > 0 ? start : 0) * strides[axis];
-    shape[axis] = Dim(length);
-    strides[axis] *= step;
-  }
+  Cut v = whole(out);
+  for (size_t i = 0; i < a.axes.size(); ++i)
+    cut(v, a.axes[i] < 0 ? a.axes[i] + out.rank() : a.axes[i], a.starts.values()[i].value(), a.ends.values()[i].value(),
+        a.steps.values()[i].value());
+  const auto& [shape, strides, offset] = v;
   Shape part;
   Strides part_strides;
   for (size_t i = 0; i < shape.size(); ++i) {

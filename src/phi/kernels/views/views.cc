@@ -1,6 +1,7 @@
 // Operators whose result looks into its input's storage: only shape, strides and offset change, so one function serves
 // every device. Where the storage's layout doesn't allow a view (a reshape of a transposed tensor) the result is a
 // copy, as the record's reader expects.
+#include "phi/kernels/cut.h"
 #include "phi/kernels/registry.h"
 #include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"
@@ -92,33 +93,6 @@ void expand(OpCall& c) {
     if (x.shape()[i] == shape[lead + i]) strides[lead + i] = x.strides()[i];
   c.out(0) = x.as_view(shape, strides, x->offset);
 }
-
-struct Cut {
-  Shape shape;
-  Strides strides;
-  int64_t offset;
-};
-
-// One axis from start to end by step, with Python's meaning of negative bounds and of bounds beyond the ends.
-void cut(Cut& v, int64_t axis, int64_t start, int64_t end, int64_t step) {
-  size_t i = static_cast<size_t>(axis);
-  int64_t n = v.shape[i].value();
-  if (start < 0) start += n;
-  if (end < 0) end += n;
-  if (step > 0) {
-    start = std::clamp<int64_t>(start, 0, n);
-    end = std::clamp<int64_t>(end, start, n);
-  } else {
-    start = std::clamp<int64_t>(start, -1, n - 1);
-    end = std::clamp<int64_t>(end, -1, start);
-  }
-  int64_t length = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
-  v.offset += (length > 0 ? start : 0) * v.strides[i];
-  v.shape[i] = Dim(length);
-  v.strides[i] *= step;
-}
-
-Cut whole(const Tensor& x) { return {x.shape(), x.strides(), x->offset}; }
 
 void slice(OpCall& c) {
   rules::slice::Args a(c);

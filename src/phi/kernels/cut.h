@@ -1,0 +1,36 @@
+// A strided part of a tensor along single axes: what slices read and what assignments to slices write.
+#pragma once
+#include <algorithm>
+
+#include "tensor/tensor.h"
+
+namespace paddle::kernels {
+
+struct Cut {
+  Shape shape;
+  Strides strides;
+  int64_t offset;
+};
+
+inline Cut whole(const Tensor& x) { return {x.shape(), x.strides(), x->offset}; }
+
+// One axis from start to end by step, with Python's meaning of negative bounds and of bounds beyond the ends.
+inline void cut(Cut& v, int64_t axis, int64_t start, int64_t end, int64_t step) {
+  size_t i = static_cast<size_t>(axis);
+  int64_t n = v.shape[i].value();
+  if (start < 0) start += n;
+  if (end < 0) end += n;
+  if (step > 0) {
+    start = std::clamp<int64_t>(start, 0, n);
+    end = std::clamp<int64_t>(end, start, n);
+  } else {
+    start = std::clamp<int64_t>(start, -1, n - 1);
+    end = std::clamp<int64_t>(end, -1, start);
+  }
+  int64_t length = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
+  v.offset += (length > 0 ? start : 0) * v.strides[i];
+  v.shape[i] = Dim(length);
+  v.strides[i] *= step;
+}
+
+}  // namespace paddle::kernels
