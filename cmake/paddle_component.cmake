@@ -29,6 +29,8 @@ endif()
 set(PADDLE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+# fmt compiled once, from its headers: Debian's static library is not position-independent.
+add_library(paddle_fmt STATIC ${CMAKE_SOURCE_DIR}/cmake/paddle_fmt.cc)
 find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
 
 # paddle_component(NAME [OPTIMIZE] [DEPENDS target...] [EXCLUDE regex]): every .cc under src/NAME as one object library
@@ -46,7 +48,7 @@ function(paddle_component name)
   string(REPLACE "/" "_" target pd_${name})
   add_library(${target} OBJECT ${sources} ${A_UNPARSED_ARGUMENTS})
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src ${PADDLE_GENERATED})
-  target_link_libraries(${target} PUBLIC fmt::fmt-header-only Threads::Threads ${A_DEPENDS})
+  target_link_libraries(${target} PUBLIC paddle_fmt Threads::Threads ${A_DEPENDS})
   if(TARGET pd_generate)
     add_dependencies(${target} pd_generate)
   endif()
