@@ -76,6 +76,8 @@ struct Registry {
     add("fast_math", true, "compiled code may use maths functions within 4 ulp");
     add("winograd", false, "3x3 convolutions by Winograd in training and eager too");
     add("call_stack_level", int64_t{1}, "2: errors show the C++ trace too");
+    add("comm_machine", std::string(),
+        "ranks with different texts behave as if on different machines: Gloo instead of shared memory between them");
     add("benchmark", false, "synchronise after each operator, for timing");
     add("max_inplace_grad_add", int64_t{0}, "kept for callers that set it");
     add("log_level", int64_t{0}, "verbosity of the library's own log");

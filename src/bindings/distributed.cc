@@ -38,6 +38,10 @@ PyObject* connect(PyObject*, PyObject* args) {
     Py_RETURN_NONE;
   });
 }
+// Names the current Context: what Python keeps per rank is keyed by it.
+PyObject* context(PyObject*, PyObject*) {
+  return guard([] { return must(PyLong_FromVoidPtr(&Context::current())); });
+}
 PyObject* connected(PyObject*, PyObject*) {
   return guard([] { return PyBool_FromLong(env().connected()); });
 }
@@ -557,6 +561,7 @@ PyObject* make(PyObject*, PyObject* args) {
 
 PyMethodDef functions[] = {{"rank", rank, METH_NOARGS, nullptr},
                            {"world_size", world_size, METH_NOARGS, nullptr},
+                           {"context", context, METH_NOARGS, nullptr},
                            {"connect", connect, METH_VARARGS, nullptr},
                            {"connected", connected, METH_NOARGS, nullptr},
                            {"disconnect", disconnect, METH_NOARGS, nullptr},

@@ -44,18 +44,22 @@ std::pair<std::string, int> master() {
   return {address.substr(0, colon), std::atoi(address.c_str() + colon + 1)};
 }
 
-// libpaddle_gloo.so lies beside this library. Where it can't be opened, Gloo is just not there.
-void open_gloo() {
-  if (comm::has_backend("gloo")) return;
+// libpaddle_gloo.so lies beside this library; the first group that spans machines opens it. Says why it can't.
+std::string open_library(const std::string& backend) {
+  if (backend != "gloo") return "";
   Dl_info here;
   std::string folder;
   if (dladdr(reinterpret_cast<const void*>(&Environment::current), &here) && here.dli_fname) folder = here.dli_fname;
   size_t slash = folder.rfind('/');
   std::string path = (slash == folder.npos ? std::string() : folder.substr(0, slash + 1)) + "libpaddle_gloo.so";
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return;
-  if (auto entry = reinterpret_cast<void (*)()>(dlsym(handle, "paddle_register_gloo"))) entry();
+  if (!handle) return dlerror();
+  auto entry = reinterpret_cast<void (*)()>(dlsym(handle, "paddle_register_gloo"));
+  if (!entry) return path + " is another version's";
+  entry();
+  return "";
 }
+[[maybe_unused]] const bool installed = (comm::set_backend_loader(open_library), true);
 
 std::string name_of(const std::vector<int>& ranks) {
   std::string s = "group";
@@ -128,10 +132,10 @@ comm::ProcessGroupPtr Environment::make(const std::vector<int>& ranks, const std
   if (at == ranks.end()) return nullptr;
   if (count) name += "." + std::to_string(count);
   if (world_) return world_->group(rank_, name, ranks, timeout);
-  if (backend == "gloo" || number("PADDLE_NNODES", 1) > 1) open_gloo();
   comm::GroupInfo info{name, static_cast<int>(at - ranks.begin()), ranks, timeout};
   comm::BackendOptions options;
   if (auto* tcp = dynamic_cast<comm::TcpStore*>(store_.get())) options.host = tcp->local_address();
+  options.interface = variable("GLOO_SOCKET_IFNAME");
   return comm::create_group(ranks.size() == 1 ? "auto" : backend, std::make_shared<comm::PrefixStore>(store_, name),
                             info, options);
 }

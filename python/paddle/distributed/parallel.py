@@ -18,8 +18,11 @@ class ParallelMode:
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
 
 
-def init_parallel_env():
+def init_parallel_env(nccl_config=None):
     """Meets the other ranks of the job (variables ``PADDLE_*``, which the launcher sets) and makes the default group.
+
+    Ranks of one machine talk through shared memory; a group that spans machines uses Gloo. Ranks wait for each other for
+    ``FLAGS_stop_check_timeout`` seconds (900). ``nccl_config`` has no meaning without NCCL.
 
     Raises:
         RuntimeError: there are several ranks and nothing says where they meet.
@@ -27,7 +30,8 @@ def init_parallel_env():
     """
     backend = os.environ.get("PADDLE_DISTRI_BACKEND", "auto")
     # The launcher says gloo on machines without GPUs: shared memory serves within one, Gloo across several.
-    _dist.connect("auto" if backend in ("gloo", "nccl", "auto", "") else backend)
+    seconds = float(os.environ.get("FLAGS_stop_check_timeout") or 900)
+    _dist.connect("auto" if backend in ("gloo", "nccl", "auto", "") else backend, seconds)
     return default_group()
 
 

@@ -18,16 +18,31 @@ ProcessGroupPtr shared_memory(StorePtr store, GroupInfo info, const BackendOptio
 struct Registry {
   std::mutex mutex;
   std::map<std::string, BackendFactory> factories{{"shared_memory", shared_memory}};
+  std::string (*load)(const std::string&) = nullptr;
 };
 Registry& registry() {
   static Registry* r = new Registry;
   return *r;
 }
 
-BackendFactory find(const std::string& name) {
+BackendFactory registered(const std::string& name) {
   std::lock_guard lock(registry().mutex);
   auto it = registry().factories.find(name);
-  if (it != registry().factories.end()) return it->second;
+  return it == registry().factories.end() ? nullptr : it->second;
+}
+
+// Null with the reason where there is none.
+BackendFactory find(const std::string& name, std::string& reason) {
+  if (BackendFactory factory = registered(name)) return factory;
+  if (registry().load) reason = registry().load(name);
+  return registered(name);
+}
+
+BackendFactory find(const std::string& name) {
+  std::string reason;
+  if (BackendFactory factory = find(name, reason)) return factory;
+  check(reason.empty(), ErrorKind::kRuntime, "[init_parallel_env] the back end '{}' can't be opened: {}", name, reason);
+  std::lock_guard lock(registry().mutex);
   std::vector<std::string> names;
   for (auto& [known, factory] : registry().factories) names.push_back(known);
   fail(ErrorKind::kValue, "[init_parallel_env] no communication back end is called '{}'; there are {}", name,
@@ -41,10 +56,7 @@ void register_backend(const std::string& name, BackendFactory factory) {
   registry().factories[name] = factory;
 }
 
-bool has_backend(const std::string& name) {
-  std::lock_guard lock(registry().mutex);
-  return registry().factories.contains(name);
-}
+void set_backend_loader(std::string (*load)(const std::string& name)) { registry().load = load; }
 
 ProcessGroupPtr create_group(const std::string& backend, StorePtr store, GroupInfo info,
                              const BackendOptions& options) {
@@ -54,8 +66,11 @@ ProcessGroupPtr create_group(const std::string& backend, StorePtr store, GroupIn
   } catch (const Error& e) {
     // What shared memory refuses, it refuses on every rank, so all go on to gloo together. A missing rank stays
     // missing.
-    if (e.kind() == ErrorKind::kTimeout || !has_backend("gloo")) throw;
-    return find("gloo")(std::move(store), std::move(info), options);
+    if (e.kind() == ErrorKind::kTimeout) throw;
+    std::string reason;
+    BackendFactory gloo = find("gloo", reason);
+    if (!gloo) fail(e.kind(), "{}{}{}", e.what(), reason.empty() ? "" : "; Gloo can't be opened: ", reason);
+    return gloo(std::move(store), std::move(info), options);
   }
 }
 

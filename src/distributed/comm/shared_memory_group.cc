@@ -8,18 +8,19 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/flags.h"
 #include "distributed/comm/board_group.h"
 
 namespace paddle::comm {
 namespace {
 
-// Two ranks with the same text see one /dev/shm.
+// Two ranks with the same text see one /dev/shm, unless they were told to behave as if they did not.
 std::string machine() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   struct stat s {};
   ::stat("/dev/shm", &s);
-  return fmt::format("{}-{}", boot, s.st_dev);
+  return fmt::format("{}-{}-{}", boot, s.st_dev, flags::get_string("comm_machine"));
 }
 
 // Rank 0 makes a segment, the others open it; then its name is gone, so nothing is left behind however the ranks end.

@@ -236,6 +236,7 @@ TcpStore::~TcpStore() {
 }
 
 std::string TcpStore::local_address() const {
+  if (server_) return host_;
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   char text[NI_MAXHOST];

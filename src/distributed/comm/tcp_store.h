@@ -19,7 +19,8 @@ class TcpStore final : public Store {
   ~TcpStore() override;
 
   int port() const { return port_; }
-  // The address of this machine as the master sees it: where other machines can reach this rank.
+  // Where other machines can reach this rank: the address of this machine as the master sees it; the master's own is
+  // what all were told.
   std::string local_address() const;
 
   void set(const std::string& key, const std::string& value) override;
