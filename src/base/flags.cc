@@ -59,7 +59,9 @@ struct Registry {
     add("use_cinn", true, "compile captured programs; off: captured programs run operator by operator");
     add("cinn_print", false, "print each compiler step's result when the step changed something");
     add("cinn_compile_budget_ms", int64_t{4000}, "time a fused group may take to compile before it runs by kernels");
-    add("compile_cache_dir", std::string(), "folder of the on-disk cache; empty: the user's cache folder");
+    add("compile_cache_dir", std::string(),
+        "folder of compiled code that processes share; empty: the user's cache folder; off: none");
+    add("compile_cache_mb", int64_t{512}, "size of that folder, beyond which what was used longest ago goes; 0: none");
     add("enable_pir_api", true, "programs are PIR; always on, kept for callers that set it");
     add("enable_pir_in_executor", true, "the executor runs PIR; always on, kept for callers that set it");
     add("check_nan_inf", false, "raise when an operator's output holds NaN or infinity");

@@ -3,22 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <vector>
 
+#include "base/disk_cache.h"
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/parallel_for.h"
 #include "cinn/jit/library.h"
+#include "cinn/loop/key.h"
 
 namespace paddle::cinn {
 
 class Code {
  public:
-  Code(const Module& module, const CodegenOptions& options) : kernels_(module.kernels.size()) {
+  // Raises RuntimeError if the object can't be loaded.
+  Code(const std::string& object, size_t num_kernels) : kernels_(num_kernels) {
     std::string error;
-    handle_ = codegen().compile(module, options, kernels_.data(), nullptr, &error);
+    handle_ = codegen().load(object, num_kernels, kernels_.data(), &error);
     check(handle_ != nullptr, ErrorKind::kRuntime, "{}", error);
   }
   ~Code() { codegen().release(handle_); }
@@ -32,12 +36,36 @@ class Code {
 };
 
 std::string cache_key(const Module& module, const CodegenOptions& options) {
-  std::string key = fmt::format("{} streaming {}\n", codegen().target(), options.streaming);
-  for (const Buffer& b : module.buffers) key += module.pool.str(b.offset) + "\n";
-  return key + module.str();
+  return fmt::format("{}\nstreaming {}\n", codegen().target(), options.streaming) + key_of(module);
 }
 
 namespace {
+
+std::atomic<int64_t> compiled_count{0}, loaded_count{0};
+
+std::string compile_object(const Module& module, const CodegenOptions& options) {
+  std::string object, error;
+  check(codegen().compile(module, options, &object, nullptr, &error), ErrorKind::kRuntime, "{}", error);
+  compiled_count.fetch_add(1);
+  return object;
+}
+
+// From the folder that processes share, else compiled and put there.
+std::shared_ptr<const Code> load_or_compile(const std::string& key, const Module& module,
+                                            const CodegenOptions& options) {
+  DiskCache& disk = compile_cache();
+  if (auto object = disk.get(key)) {
+    try {
+      auto code = std::make_shared<const Code>(*object, module.kernels.size());
+      loaded_count.fetch_add(1);
+      return code;
+    } catch (const Error&) {  // compiled anew and overwritten
+    }
+  }
+  const std::string object = compile_object(module, options);
+  disk.put(key, object);
+  return std::make_shared<const Code>(object, module.kernels.size());
+}
 
 // Compiled code by key. It stays for the next program that needs it; beyond a limit, what nobody holds goes.
 class Cache {
@@ -53,10 +81,15 @@ class Cache {
       std::lock_guard guard(mutex_);
       if (auto it = entries_.find(key); it != entries_.end()) return it->second;
     }
-    auto code = std::make_shared<const Code>(module, options);
+    auto code = load_or_compile(key, module, options);
     std::lock_guard guard(mutex_);
     if (entries_.size() >= kLimit) std::erase_if(entries_, [](const auto& e) { return e.second.use_count() == 1; });
     return entries_.try_emplace(std::move(key), std::move(code)).first->second;
+  }
+
+  void clear() {
+    std::lock_guard guard(mutex_);
+    entries_.clear();
   }
 
  private:
@@ -171,13 +204,13 @@ std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& 
   return compile(group, host_target(), log);
 }
 
+CompileCounts compile_counts() { return {compiled_count.load(), loaded_count.load()}; }
+void forget_compiled() { Cache::instance().clear(); }
+
 std::string print_assembly(const Module& module, bool llvm_ir) {
-  std::vector<KernelFn> kernels(module.kernels.size());
-  std::string text, error;
+  std::string object, text, error;
   CodegenOptions options{.streaming = true, .print_ir = llvm_ir, .print_assembly = !llvm_ir};
-  void* handle = codegen().compile(module, options, kernels.data(), &text, &error);
-  check(handle != nullptr, ErrorKind::kRuntime, "{}", error);
-  codegen().release(handle);
+  check(codegen().compile(module, options, &object, &text, &error), ErrorKind::kRuntime, "{}", error);
   return text;
 }
 

@@ -45,7 +45,14 @@ Target host_target();
 // can't be compiled, RuntimeError where the code generator is missing or fails.
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log = nullptr);
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log);
-// The machine-independent part and the target as one text: equal keys, equal code.
+// Objects compiled, and read from the disk instead, since the process began.
+struct CompileCounts {
+  int64_t compiled = 0, loaded = 0;
+};
+CompileCounts compile_counts();
+// The process' own store of compiled code is emptied; what is in use stays valid.
+void forget_compiled();
+// All that decides what the code generator writes: equal keys, equal code.
 std::string cache_key(const Module& module, const CodegenOptions& options);
 // What the host's code generator makes of it, for people.
 std::string print_assembly(const Module& module, bool llvm_ir);
