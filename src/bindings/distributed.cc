@@ -42,6 +42,12 @@ PyObject* connect(PyObject*, PyObject* args) {
 PyObject* context(PyObject*, PyObject*) {
   return guard([] { return must(PyLong_FromVoidPtr(&Context::current())); });
 }
+PyObject* send_ahead(PyObject*, PyObject* on) {
+  return guard([&]() -> PyObject* {
+    env().send_ahead(PyObject_IsTrue(on) == 1);
+    Py_RETURN_NONE;
+  });
+}
 PyObject* connected(PyObject*, PyObject*) {
   return guard([] { return PyBool_FromLong(env().connected()); });
 }
@@ -561,6 +567,7 @@ PyObject* make(PyObject*, PyObject* args) {
 
 PyMethodDef functions[] = {{"rank", rank, METH_NOARGS, nullptr},
                            {"world_size", world_size, METH_NOARGS, nullptr},
+                           {"send_ahead", send_ahead, METH_O, nullptr},
                            {"context", context, METH_NOARGS, nullptr},
                            {"connect", connect, METH_VARARGS, nullptr},
                            {"connected", connected, METH_NOARGS, nullptr},

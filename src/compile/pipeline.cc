@@ -77,7 +77,12 @@ size_t keep_compilable(pir::Operation& root) {
 void optimise(pir::Program& program, const PipelineOptions& options) {
   // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts
   // would reduce.
-  if (distributed::is_distributed(program)) program = distributed::partition(program);
+  if (!options.inputs.empty() || distributed::is_distributed(program)) {
+    distributed::PartitionOptions partition;
+    partition.inputs = options.inputs;
+    partition.stayed = options.stayed;
+    program = distributed::partition(program, partition);
+  }
   bool fuse = options.cinn && flags::get_bool("use_cinn") && can_compile();
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });

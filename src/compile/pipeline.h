@@ -1,12 +1,15 @@
 // pipeline: what happens to a whole program on its way to the executor, in order.
 #pragma once
+#include "distributed/partition/partition.h"
 #include "executor/executable.h"
 
 namespace paddle::compile {
 
 struct PipelineOptions {
-  bool cinn = true;        // fuse and compile, where FLAGS_use_cinn says so too
-  bool inference = false;  // parameters are constants: fold
+  distributed::Layouts inputs;             // by name, those that are given as this rank's parts
+  distributed::Layouts* stayed = nullptr;  // out: results that stay on a mesh of only some of the ranks
+  bool cinn = true;                        // fuse and compile, where FLAGS_use_cinn says so too
+  bool inference = false;                  // parameters are constants: fold
 };
 
 // Runs every step of pipeline.cc on the program and prepares it for running.

@@ -10,7 +10,9 @@
 #include "compile/training.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
+#include "distributed/environment.h"
 #include "distributed/partition/partition.h"
+#include "distributed/reshard.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 
@@ -26,10 +28,20 @@ Tensor handle_of(const Tensor& t) {
 }
 
 // A program that was partitioned reads and writes this rank's part of a distributed tensor.
-Tensor here(const Tensor& t) { return t.defined() && t.is_dist() ? spmd::dist_payload(t).local : t; }
-Tensors here(Tensors list) {
-  for (Tensor& t : list) t = here(t);
-  return list;
+Tensors here(std::span<const Tensor> list) {
+  Tensors parts;
+  for (const Tensor& t : list) parts.push_back(distributed::local_part(t));
+  return parts;
+}
+
+bool any_dist(std::span<const Tensor> list) {
+  return std::any_of(list.begin(), list.end(), [](const Tensor& t) { return t.is_dist(); });
+}
+
+std::string key_of(const distributed::Layouts& layouts) {
+  std::string key;
+  for (auto& [name, attr] : layouts) key += name + "=" + spmd::encode(*attr) + ";";
+  return key;
 }
 
 struct Saved {
@@ -79,6 +91,8 @@ class ProgramNode final : public autograd::Node {
       if (!g.defined()) {
         dispatch::GradMode off(false);
         g = ops::full(output_metas[i].shape, Scalar(0.0), output_metas[i].dtype);
+      } else if (g.is_dist()) {
+        g = seed_of(g);
       }
       args.push_back(std::move(g));
     }
@@ -89,14 +103,22 @@ class ProgramNode final : public autograd::Node {
       Tensor& g = grads[edge_of_source[sources[k]]];
       g = results[k];
       if (const auto& attr = training->grad_attrs()[k]) {
-        const Tensor& p = parameters[sources[k] - inputs.size()];
-        g = spmd::make_dist(p.shape(), p.dtype(), p.place(), attr, g);
+        const Tensor& of = sources[k] < inputs.size() ? inputs[sources[k]] : parameters[sources[k] - inputs.size()];
+        bool has_part = attr->mesh.contains(distributed::Environment::current().rank());
+        g = spmd::make_dist(of.shape(), of.dtype(), of.place(), attr, has_part ? g : Tensor());
       }
     }
     return grads;
   }
 
  private:
+  // The gradient of a result, whole as the program takes it. Where its mesh is elsewhere nothing reads it.
+  static Tensor seed_of(const Tensor& g) {
+    dispatch::GradMode off(false);
+    if (spmd::dist_payload(g).local.defined()) return distributed::whole_value(g);
+    return ops::full(g.shape(), Scalar(0.0), g.dtype());
+  }
+
   // The operations once more, recorded by the tape; then its gradient.
   Tensors by_eager_route(const Tensors& out_grads, bool create_graph) {
     Generator replay;
@@ -142,13 +164,15 @@ class ProgramNode final : public autograd::Node {
 }  // namespace
 
 Runner::Runner(dispatch::CapturedProgram captured, PipelineOptions options)
-    : captured_(std::move(captured)), options_(options) {
+    : captured_(std::move(captured)), options_(options), latest_(options) {
   for (pir::Operation& op : captured_.program.block()) {
     if (op.is("builtin.parameter")) {
       parameter_names_.push_back(op.attr("parameter_name").as_string());
       parameters_.push_back(captured_.program.parameter(parameter_names_.back()));
     }
-    if (op.is("builtin.shadow_output")) result_names_.push_back(op.attr("output_name").as_string());
+    if (!op.is("builtin.shadow_output")) continue;
+    result_names_.push_back(op.attr("output_name").as_string());
+    output_shapes_.push_back(op.operand(0).type().has_shape() ? op.operand(0).shape() : Shape());
   }
   size_t at = result_names_.size();
   for (pir::Operation& op : captured_.program.block()) {
@@ -210,7 +234,8 @@ std::vector<Tensor> Runner::parameters_now() const {
 
 void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const {
   auto put = [](const Tensor& written, const Tensor& value) {
-    Tensor target = here(written);
+    if (written.is_dist() && !spmd::dist_payload(written).local.defined()) return;  // on another mesh
+    Tensor target = distributed::local_part(written);
     if (target->storage == value->storage && target->offset == value->offset) return;  // written in place
     if (target.shape() == value.shape() && target.dtype() == value.dtype())
       dispatch::copy_into(target, value);
@@ -237,21 +262,64 @@ bool Runner::written(const Tensor& t, std::span<const Tensor> inputs) const {
 }
 
 // Compiles; what the passes assumed about sizes joins the guards.
-std::shared_ptr<executor::Executable> Runner::prepare_guarded(pir::Program program) {
+Runner::Plain Runner::prepare_guarded(PipelineOptions options) {
   dispatch::StackScope scope;
   DimGuardSink sink(&captured_.guards);
-  return prepare(std::move(program), options_);
+  Plain made;
+  options.stayed = &made.stayed;
+  made.program = prepare(captured_.program.clone(), options);
+  return made;
 }
 
-Tensors Runner::run_plain(std::span<const Tensor> inputs) {
-  std::shared_ptr<executor::Executable> program;
+// The program for inputs that lie so. Called with the lock.
+const Runner::Plain& Runner::plain(const PipelineOptions& options) {
+  Plain& made = plain_[key_of(options.inputs)];
+  if (!made.program) made = prepare_guarded(options);
+  return made;
+}
+
+// A result as the caller gets it: one that stayed on its mesh is distributed there.
+Tensor Runner::output(size_t i, Tensor result, const distributed::Layouts& stayed) const {
+  auto it = stayed.find(result_names_[i]);
+  if (it == stayed.end()) return result;
+  bool has_part = it->second->mesh.contains(distributed::Environment::current().rank());
+  DType dtype = result.dtype();
+  Place place = result.place();
+  return spmd::make_dist(output_shapes_[i], dtype, place, it->second, has_part ? std::move(result) : Tensor());
+}
+
+// How the distributed inputs lie. Those that the program writes, or whose sizes only a call tells, are taken whole.
+PipelineOptions Runner::options_for(std::span<const Tensor> inputs) {
+  PipelineOptions options = options_;
+  if (any_dist(inputs)) {
+    std::vector<std::string> names;
+    for (pir::Operation& op : captured_.program.block())
+      if (op.is("pd_op.data")) names.push_back(op.attr("name").as_string());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].is_dist() && taken_in_parts(i)) options.inputs[names.at(i)] = spmd::dist_payload(inputs[i]).attr;
+  }
+  std::lock_guard lock(mutex_);
+  latest_ = options;
+  return options;
+}
+
+bool Runner::taken_in_parts(size_t input) const {
+  if (!is_static(view(captured_.inputs[input].shape))) return false;
+  return std::none_of(captured_.input_writes.begin(), captured_.input_writes.end(),
+                      [&](const auto& w) { return w.input == input; });
+}
+
+Tensors Runner::run_plain(std::span<const Tensor> inputs, const PipelineOptions& options) {
+  Plain made;
   {
     std::lock_guard lock(mutex_);
-    if (!plain_) plain_ = prepare_guarded(captured_.program.clone());
-    program = plain_;
+    made = plain(options);
   }
   bool own = !captured_.grad_reads.empty();
-  std::vector<Tensor> results = own ? program->run(inputs, here(parameters_now())) : program->run(inputs);
+  Tensors parts;
+  std::span<const Tensor> given = inputs;
+  if (any_dist(inputs)) given = parts = here(inputs);
+  std::vector<Tensor> results = own ? made.program->run(given, here(parameters_now())) : made.program->run(given);
   if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty())
     write_back(results, inputs);
   Tensors outs;
@@ -259,26 +327,28 @@ Tensors Runner::run_plain(std::span<const Tensor> inputs) {
   for (size_t i = 0; i < captured_.num_outputs; ++i) {
     // A handle of its own: the program may return what it was given.
     bool fresh = results[i].impl()->use_count() == 1;
-    outs.push_back(fresh ? std::move(results[i]) : handle_of(results[i]));
+    outs.push_back(output(i, fresh ? std::move(results[i]) : handle_of(results[i]), made.stayed));
     outs.back().set_stop_gradient(true);
   }
   return outs;
 }
 
-Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs) {
+Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
+                             const PipelineOptions& options) {
   std::shared_ptr<TrainingProgram> training;
   {
     std::lock_guard lock(mutex_);
-    auto it = training_.find(needs);
+    std::pair key{needs, key_of(options.inputs)};
+    auto it = training_.find(key);
     if (it == training_.end()) {
       try {
         DimGuardSink sink(&captured_.guards);
         training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs,
-                                                     captured_.output_stop_gradient, options_);
+                                                     captured_.output_stop_gradient, options);
       } catch (const Error& e) {
         if (e.kind() != ErrorKind::kNotImplemented) throw;
       }
-      training_[needs] = training;
+      training_[key] = training;
     } else {
       training = it->second;
     }
@@ -301,8 +371,10 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     node->histories.push_back(t->grad_fn);
   }
   std::vector<Tensor> results;
+  distributed::Layouts stayed;
   if (training) {
-    results = training->forward().run(inputs, here(parameters));
+    stayed = training->stayed();
+    results = training->forward().run(here(inputs), here(parameters));
     // What is kept comes last.
     size_t first = results.size() - training->num_kept();
     for (size_t k = first; k < results.size(); ++k) {
@@ -319,14 +391,15 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     results.resize(first);
   } else {
     std::lock_guard lock(mutex_);
-    if (!plain_) plain_ = prepare_guarded(captured_.program.clone());
-    results = plain_->run(inputs, here(parameters));
+    const Plain& made = plain(options);
+    stayed = made.stayed;
+    results = made.program->run(here(inputs), here(parameters));
   }
   write_back(results, inputs);
   Tensors outs;
   node->num_outputs = static_cast<uint32_t>(captured_.num_outputs);
   for (size_t i = 0; i < captured_.num_outputs; ++i) {
-    Tensor t = handle_of(results[i]);
+    Tensor t = output(i, handle_of(results[i]), stayed);
     node->output_metas.push_back({t.dtype(), t.shape()});
     if (!captured_.output_stop_gradient[i] && is_inexact(t.dtype()))
       autograd::set_history(t, node, static_cast<uint32_t>(i));
@@ -338,10 +411,12 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
 Tensors Runner::run(std::span<const Tensor> inputs) {
   check(inputs.size() == captured_.inputs.size(), ErrorKind::kValue, "[{}] the program expects {} inputs, got {}",
         captured_.name, captured_.inputs.size(), inputs.size());
-  if (std::any_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return t.is_dist(); })) {
-    Tensors whole;  // programs take their inputs whole
-    for (const Tensor& t : inputs)
-      whole.push_back(t.is_dist() ? ops::reshard(t, "", spmd::encode(spmd::dist_attr(t))) : t);
+  auto keeps = [&](size_t i) { return !inputs[i].is_dist() || (!dispatch::tracing() && taken_in_parts(i)); };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (keeps(i)) continue;
+    Tensors whole;
+    for (size_t k = 0; k < inputs.size(); ++k)
+      whole.push_back(keeps(k) ? inputs[k] : ops::reshard(inputs[k], "", spmd::encode(spmd::dist_attr(inputs[k]))));
     return run(whole);
   }
   if (dispatch::tracing()) {
@@ -358,9 +433,9 @@ Tensors Runner::run(std::span<const Tensor> inputs) {
       needs[i] = !t.stop_gradient() && is_inexact(t.dtype());
       any |= needs[i];
     }
-    if (any) return run_recorded(inputs, needs);
+    if (any) return run_recorded(inputs, needs, options_for(inputs));
   }
-  return run_plain(inputs);
+  return run_plain(inputs, options_for(inputs));
 }
 
 std::vector<std::pair<std::string, std::string>> Runner::stages() {
@@ -370,13 +445,17 @@ std::vector<std::pair<std::string, std::string>> Runner::stages() {
   std::vector<DimGuard> asked;
   DimGuardSink sink(&asked);
   out.emplace_back("captured", p.str());
-  if (distributed::is_distributed(p)) {
-    p = distributed::partition(p);
+  PipelineOptions options = latest_;
+  if (!options.inputs.empty() || distributed::is_distributed(p)) {
+    distributed::PartitionOptions partition;
+    partition.inputs = std::move(options.inputs);
+    options.inputs.clear();
+    p = distributed::partition(p, partition);
     out.emplace_back("sharded", p.str());
   }
   decompose(p, DecomposeWhat::kAll);
   out.emplace_back("decomposed", p.str());
-  optimise(p, options_);
+  optimise(p, options);
   out.emplace_back("fused", p.str());
   return out;
 }
@@ -386,7 +465,7 @@ std::string Runner::compiled_text() {
   dispatch::StackScope scope;
   std::vector<DimGuard> asked;
   DimGuardSink sink(&asked);
-  optimise(p, options_);
+  optimise(p, latest_);
   return p.str();
 }
 

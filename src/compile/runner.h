@@ -26,8 +26,9 @@ class Runner : public std::enable_shared_from_this<Runner> {
   const std::vector<std::string>& parameter_names() const { return parameter_names_; }
   const Tensors& parameters() const { return parameters_; }
   // Before the first run: false runs operator by operator.
-  void set_cinn(bool on) { options_.cinn = on; }
-  // What the program is after each step, with the step's name: captured, sharded, decomposed, fused.
+  void set_cinn(bool on) { options_.cinn = latest_.cinn = on; }
+  // What the program is after each step, with the step's name: captured, sharded, decomposed, fused. Inputs lie as
+  // those of the latest run did.
   std::vector<std::pair<std::string, std::string>> stages();
   std::string compiled_text();  // of the forward program without gradients, after every pass
 
@@ -36,9 +37,18 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<Tensor> parameters_now() const;
   void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
   bool written(const Tensor& t, std::span<const Tensor> inputs) const;
-  std::shared_ptr<executor::Executable> prepare_guarded(pir::Program program);
-  Tensors run_plain(std::span<const Tensor> inputs);
-  Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs);
+  PipelineOptions options_for(std::span<const Tensor> inputs);
+  bool taken_in_parts(size_t input) const;
+  struct Plain {
+    std::shared_ptr<executor::Executable> program;
+    distributed::Layouts stayed;  // results on a mesh of only some of the ranks
+  };
+  Plain prepare_guarded(PipelineOptions options);
+  const Plain& plain(const PipelineOptions& options);
+  Tensor output(size_t i, Tensor result, const distributed::Layouts& stayed) const;
+  Tensors run_plain(std::span<const Tensor> inputs, const PipelineOptions& options);
+  Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
+                       const PipelineOptions& options);
 
   dispatch::CapturedProgram captured_;
   PipelineOptions options_;
@@ -51,9 +61,11 @@ class Runner : public std::enable_shared_from_this<Runner> {
   };
   std::vector<ParameterWrite> parameter_writes_;
   mutable std::mutex mutex_;
-  std::shared_ptr<executor::Executable> plain_;
-  std::map<std::vector<uint8_t>, std::shared_ptr<TrainingProgram>>
-      training_;  // by which inputs and parameters need a gradient
+  PipelineOptions latest_;              // of the latest run
+  std::map<std::string, Plain> plain_;  // by how the inputs lie
+  std::vector<Shape> output_shapes_;
+  std::map<std::pair<std::vector<uint8_t>, std::string>, std::shared_ptr<TrainingProgram>>
+      training_;  // also by which inputs and parameters need a gradient
 };
 
 }  // namespace paddle::compile

@@ -38,11 +38,19 @@ bool is_cheap(const Operation& op) {
   return op.has(kView | kElementwise | kBroadcast) || op.info()->has(kView | kElementwise | kIndexMap);
 }
 
+// The gradient of a Partial input is the same for all parts of the sum.
+std::shared_ptr<const spmd::DistAttr> of_gradient(spmd::DistAttr attr) {
+  for (spmd::Placement& p : attr.placements)
+    if (p.is_partial()) p = spmd::Replicate();
+  return std::make_shared<spmd::DistAttr>(std::move(attr));
+}
+
 }  // namespace
 
 TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
                                  const std::vector<bool>& stop, const PipelineOptions& options)
-    : options_(options) {
+    : options_(options), inputs_(std::move(options_.inputs)) {
+  options_.inputs.clear();  // cut() partitions; what is compiled afterwards is already in parts
   dispatch::Trace trace("backward", program.clone());
   dispatch::StackScope scope(&trace);
   std::vector<Value> sources, results;
@@ -76,7 +84,11 @@ TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<
     trace.builder().shadow_output("in_grad_" + std::to_string(grad_results_.size()), trace.value_of(grads[i]));
     grad_results_.push_back(in_index[i]);
     grad_attrs_.push_back(nullptr);
-    if (in_index[i] < data.size()) continue;
+    if (in_index[i] < data.size()) {
+      auto given = inputs_.find(data[in_index[i]].defining_op()->attr("name").as_string());
+      if (given != inputs_.end()) grad_attrs_.back() = of_gradient(*given->second);
+      continue;
+    }
     Operation* parameter = parameters[in_index[i] - data.size()].defining_op();
     Tensor t = program.parameter(parameter->attr("parameter_name").as_string());
     if (t.defined() && t.is_dist()) grad_attrs_.back() = spmd::dist_payload(t).attr;
@@ -143,8 +155,10 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
 void TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
   passes::remove_dead_code(joint.module());
   // Cut after partitioning: what is kept for the backward part are this rank's parts.
-  if (distributed::is_distributed(joint)) {
+  if (!inputs_.empty() || distributed::is_distributed(joint)) {
     distributed::PartitionOptions options;
+    options.inputs = inputs_;
+    options.stayed = &stayed_;
     for (size_t k = 0; k < grad_attrs_.size(); ++k)
       if (grad_attrs_[k]) options.results["in_grad_" + std::to_string(k)] = grad_attrs_[k];
     const Operation* mark = last_forward;

@@ -21,11 +21,14 @@ class TrainingProgram {
   size_t num_kept() const { return kept_.size(); }  // the forward's last shadow_outputs, "keep_<k>"
   const executor::Executable& backward();
 
+  // How results lie that stay on a mesh of only some of the ranks.
+  const distributed::Layouts& stayed() const { return stayed_; }
+
   // Which output's gradient each of the backward's last inputs is; and which of `needs` each of its results belongs to.
   const std::vector<size_t>& grad_inputs() const { return grad_inputs_; }
   const std::vector<size_t>& grad_results() const { return grad_results_; }
-  // How each of those results lies where its parameter is distributed: this rank's part of it is what comes out. Else
-  // null.
+  // How each of those results lies where what it belongs to is distributed: this rank's part of it is what comes out.
+  // Else null.
   const std::vector<std::shared_ptr<const spmd::DistAttr>>& grad_attrs() const { return grad_attrs_; }
 
  private:
@@ -33,6 +36,7 @@ class TrainingProgram {
   std::vector<pir::Value> choose_kept(const pir::Program& joint, std::vector<pir::Operation*>& backward_ops);
 
   PipelineOptions options_;
+  distributed::Layouts inputs_, stayed_;
   std::shared_ptr<executor::Executable> forward_, backward_;
   pir::Program backward_program_;
   std::mutex mutex_;

@@ -183,7 +183,7 @@ class DistCall {
 
   // This rank has no part of what is summed over: it adds zero. Not every kernel likes to be asked.
   bool adds_nothing() const {
-    if (!c_.op.has(kMatmulLike) || dispatch::tracing() || c_.inplace) return false;
+    if (dispatch::tracing() || c_.inplace || c_.op.has(kInplaceOnly)) return false;
     bool sums = false, empty = false;
     for (const spmd::AxisRole& role : resolved_.axes)
       sums |= role.factor >= 0 && role.makes_partial == spmd::PartialKind::kSum;

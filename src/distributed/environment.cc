@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -192,6 +193,23 @@ bool Environment::member(int id) const {
   auto it = groups_.find(id);
   return it != groups_.end() && it->second.group;
 }
+void Environment::send_ahead(bool on) {
+  sends_ahead_ = on;
+  if (on) return;
+  std::vector<Sending> all = std::exchange(sending_, {});
+  Waiting waiting;
+  for (Sending& s : all) s.work->wait();
+}
+
+void Environment::keep_sending(comm::WorkPtr work, std::shared_ptr<void> memory) {
+  std::erase_if(sending_, [](Sending& s) {
+    if (!s.work->is_completed()) return false;
+    s.work->wait();  // raises what went wrong
+    return true;
+  });
+  sending_.push_back({std::move(work), std::move(memory)});
+}
+
 void Environment::drop(int id) {
   std::lock_guard lock(mutex_);
   std::erase_if(by_ranks_, [id](auto& e) { return e.second == id; });

@@ -44,7 +44,20 @@ class Environment {
   bool member(int id) const;  // this rank takes part in it
   void drop(int id);
 
+  // Programs' sends (send_v2): while `on`, they return at once and what they send is kept for them; off: waits for all.
+  // Schedules of pipelines need it, in which two stages send to each other before either receives.
+  void send_ahead(bool on);
+  bool sends_ahead() const { return sends_ahead_; }
+  void keep_sending(comm::WorkPtr work, std::shared_ptr<void> memory);
+
  private:
+  struct Sending {
+    comm::WorkPtr work;
+    std::shared_ptr<void> memory;
+  };
+  std::vector<Sending> sending_;
+  bool sends_ahead_ = false;
+
   struct Entry {
     std::vector<int> ranks;
     comm::ProcessGroupPtr group;  // null where this rank is no member

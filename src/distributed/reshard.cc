@@ -32,8 +32,7 @@ class Walker {
     for (const ReshardStep& step : plan_.steps) {
       if (step.op == ReshardStep::kMove) {
         mesh = &plan_.to_mesh;
-        if (local.defined() && local.is_traced()) capture(local, step, *mesh);
-        local = move(local, step);
+        local = dispatch::tracing() ? capture_move(local, step) : move(local, step);
       } else if (local.defined()) {
         local = local.is_dense()    ? take(local, step, *mesh)
                 : local.is_traced() ? capture(local, step, *mesh)
@@ -109,7 +108,26 @@ class Walker {
       case ReshardStep::kMove:
         break;
     }
-    fail(ErrorKind::kNotImplemented, "[to_static] a tensor that moves from one mesh to another can't be captured yet");
+    return local;
+  }
+
+  // The pairs come in one order on all ranks, so a send always finds its receiver waiting or on the way there.
+  Tensor capture_move(const Tensor& local, const ReshardStep& step) const {
+    int me = env_.rank();
+    Tensor received;
+    for (const auto& [from, to] : step.pairs) {
+      if (from == me && to == me) received = local;
+      if (from == to) continue;
+      if (from == me) ops::send_v2(local, 0, to);
+      if (to != me) continue;
+      const spmd::Shape& sizes = part(plan_.to_mesh, step.after).shape;
+      for (int64_t n : sizes)
+        check(n >= 0, ErrorKind::kNotImplemented,
+              "[reshard] in a program, what moves to another mesh must have sizes known at capture, got {}",
+              to_string(to_shape(shape_)));
+      received = ops::recv_v2(sizes, dtype_, from, 0);
+    }
+    return received;
   }
 
   // Between meshes: sends and receives through the group of all ranks.
@@ -145,7 +163,19 @@ spmd::DistAttr replicated(const spmd::ProcessMesh& mesh) {
   return {mesh, spmd::Placements(static_cast<size_t>(mesh.ndim()))};
 }
 
+thread_local const spmd::ProcessMesh* everyone = nullptr;
+
+bool covers(const spmd::ProcessMesh& mesh, const spmd::ProcessMesh& ranks) {
+  return std::ranges::all_of(ranks.process_ids(), [&](int64_t id) { return mesh.contains(id); });
+}
+
 }  // namespace
+
+WholeScope::WholeScope(const std::set<int64_t>& ranks)
+    : mesh_({static_cast<int64_t>(ranks.size())}, {ranks.begin(), ranks.end()}, {"all"}), before_(everyone) {
+  everyone = &mesh_;
+}
+WholeScope::~WholeScope() { everyone = before_; }
 
 Tensor reshard_local(const Tensor& local, const spmd::Shape& shape, DType dtype, const spmd::DistAttr& from,
                      const spmd::DistAttr& to) {
@@ -173,7 +203,20 @@ Tensor reshard_value(const Tensor& t, const AttrPtr& to) {
 Tensor whole_value(const Tensor& t) {
   if (!t.is_dist()) return t;
   const spmd::DistPayload& p = spmd::dist_payload(t);
-  return reshard_local(p.local, spmd::sizes_of(t.shape()), t.dtype(), *p.attr, replicated(p.attr->mesh));
+  spmd::DistAttr to = replicated(everyone && !covers(p.attr->mesh, *everyone) ? *everyone : p.attr->mesh);
+  Tensor whole = reshard_local(p.local, spmd::sizes_of(t.shape()), t.dtype(), *p.attr, to);
+  check(
+      whole.defined(), ErrorKind::kRuntime,
+      "[reshard] rank {} is outside the mesh {} and has no part of this tensor of shape {}; move it to a mesh of this "
+      "rank with paddle.distributed.reshard",
+      Environment::current().rank(), p.attr->mesh.to_string(), to_string(t.shape()));
+  return whole;
+}
+
+Tensor local_part(const Tensor& t) {
+  if (!t.defined() || !t.is_dist()) return t;
+  const Tensor& local = spmd::dist_payload(t).local;
+  return local.defined() ? local : Tensor::empty(paddle::Shape{Dim(0)}, t.dtype(), t.place());
 }
 
 void assign_value(const Tensor& target, const Tensor& value) {

@@ -1,5 +1,7 @@
 // Moving a tensor from one distribution to another, eagerly: spmd::plan_reshard's steps, taken by this rank.
 #pragma once
+#include <set>
+
 #include "spmd/dist_payload.h"
 
 namespace paddle::distributed {
@@ -14,8 +16,25 @@ Tensor reshard_local(const Tensor& local, const spmd::Shape& shape, DType dtype,
 
 // The same on whole tensors; no gradient is recorded. A plain tensor counts as Replicate.
 Tensor reshard_value(const Tensor& t, const AttrPtr& to);
-// The whole value as a plain tensor, on every rank of the mesh.
+// The whole value as a plain tensor, on every rank of the mesh; in a WholeScope on all of its ranks. RuntimeError on
+// other ranks.
 Tensor whole_value(const Tensor& t);
+
+// While it lives, plain tensors of this thread are what all of these ranks hold whole. For programs over several
+// meshes.
+class WholeScope {
+ public:
+  explicit WholeScope(const std::set<int64_t>& ranks);
+  ~WholeScope();
+  WholeScope(const WholeScope&) = delete;
+
+ private:
+  spmd::ProcessMesh mesh_;
+  const spmd::ProcessMesh* before_;
+};
+
+// What a partitioned program is given for a tensor: this rank's part, or something empty outside the tensor's mesh.
+Tensor local_part(const Tensor& t);
 // This rank's part of a tensor that every rank holds whole.
 Tensor cut_whole(const Tensor& whole, const AttrPtr& to);
 

@@ -45,7 +45,9 @@ RuleInstance conv_input_grad(const CallInfo& call);
 RuleInstance conv_filter_grad(const CallInfo& call);
 RuleInstance pool(const CallInfo& call);
 RuleInstance batch_norm(const CallInfo& call);
+RuleInstance batch_norm_grad(const CallInfo& call);
 RuleInstance layer_norm(const CallInfo& call);
+RuleInstance layer_norm_grad(const CallInfo& call);
 RuleInstance swiglu(const CallInfo& call);
 
 }  // namespace paddle::spmd::named

@@ -211,6 +211,49 @@ RuleInstance layer_norm(const CallInfo& call) {
   return builder.finish();
 }
 
+// x, scale, mean, inverse_std, out_grad -> x_grad, scale_grad, bias_grad. With given statistics the batch may be cut
+// and the channels' gradients are sums over it; else the statistics need it whole.
+RuleInstance batch_norm_grad(const CallInfo& call) {
+  constexpr int kMean = 2, kOutGrad = 4;
+  if (!one_to_one(call) || rank(call.inputs, 0) < 2)
+    return replicate_all(call, "batch_norm_grad takes a tensor of a batch and channels");
+  int n = rank(call.inputs, 0), channel = channel_of(call, n);
+  bool given = has(call.inputs, kMean);
+  RuleBuilder builder(call);
+  int c = builder.factor(shape(call.inputs, 0)[channel], "c");
+  for (int d = 0; d < n; ++d) {
+    int f = d == channel ? c : builder.factor(shape(call.inputs, 0)[d]);
+    if (d != channel && given) builder.set_reduce(f, PartialKind::kSum);
+    if (d != channel && !given) builder.set_whole(f);
+    for (int slot : {0, kOutGrad}) builder.input(slot, 0, d, {f});
+    builder.output(0, 0, d, {f});
+  }
+  for (int slot = 1; slot < kOutGrad; ++slot)
+    if (has(call.inputs, slot) && rank(call.inputs, slot) == 1) builder.input(slot, 0, 0, {c});
+  for (int o : {1, 2})
+    if (has(call.outputs, o)) builder.output(o, 0, 0, {c});
+  builder.pass(PartialPass::kLinear, {builder.input_index(kOutGrad)});
+  return builder.finish();
+}
+
+// x, scale, out_grad -> x_grad, scale_grad, bias_grad. Rows may be cut; the gradients of scale and bias are sums over
+// them.
+RuleInstance layer_norm_grad(const CallInfo& call) {
+  constexpr int kOutGrad = 2;
+  if (!one_to_one(call)) return replicate_all(call, "layer_norm_grad takes a tensor");
+  int n = rank(call.inputs, 0), begin = static_cast<int>(call.int_attr("begin_norm_axis", 1));
+  if (begin < 0 || begin > n) return replicate_all(call, "begin_norm_axis is outside the tensor");
+  RuleBuilder builder(call);
+  for (int d = 0; d < begin; ++d) {
+    int f = builder.factor(shape(call.inputs, 0)[d]);
+    builder.set_reduce(f, PartialKind::kSum);
+    for (int slot : {0, kOutGrad}) builder.input(slot, 0, d, {f});
+    builder.output(0, 0, d, {f});
+  }
+  builder.pass(PartialPass::kLinear, {builder.input_index(kOutGrad)});
+  return builder.finish();
+}
+
 // Two halves given apart work element by element; joined in one tensor their last dimension is whole.
 RuleInstance swiglu(const CallInfo& call) {
   return by_string(call, has(call.inputs, 1) ? "..., ... -> ..." : "...i -> ...j; whole i j");

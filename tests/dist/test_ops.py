@@ -16,8 +16,9 @@ import paddle.distributed as dist  # noqa: E402
 
 # What these return is not determined by their arguments, or they work between ranks.
 SKIPPED = {"empty", "empty_like"}
-MESHES = {"1d": [0, 1, 2], "2d": [[0, 1], [2, 3]]}
-LIMIT = {"1d": 14, "2d": 6}  # combinations a sample
+# Three, four and five ranks for sizes of two to five: even, uneven and empty shards.
+MESHES = {"1d": [0, 1, 2], "2d": [[0, 1], [2, 3]], "wide": [0, 1, 2, 3, 4]}
+LIMIT = {"1d": 14, "2d": 6, "wide": 4}  # combinations a sample
 
 
 def tensors(args):
@@ -127,6 +128,11 @@ def test_sharded_equals_unsharded_1d(sample):
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.index == 0], ids=lambda s: s.id)
 def test_sharded_equals_unsharded_2d(sample):
     check(sample, "2d")
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.index == 0], ids=lambda s: s.id)
+def test_sharded_equals_unsharded_on_more_ranks_than_parts(sample):
+    check(sample, "wide")
 
 
 # ---- gradients

@@ -1,5 +1,7 @@
 #include "distributed/partition/partition.h"
 
+#include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "api/ops.h"
@@ -7,11 +9,13 @@
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "distributed/call_info.h"
+#include "distributed/environment.h"
 #include "distributed/reshard.h"
 #include "pir/clone.h"
 #include "pir/op_args.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
+#include "spmd/local_shape.h"
 
 namespace paddle::distributed {
 namespace {
@@ -24,6 +28,10 @@ class Partitioner {
   pir::Program run() {
     dispatch::StackScope only(&trace_);
     dispatch::GradMode off(false);
+    std::set<int64_t> ranks = all_ranks();
+    std::optional<WholeScope> whole_on;
+    if (!ranks.empty()) whole_on.emplace(ranks);
+    num_ranks_ = ranks.size();
     pir::Block& block = *trace_.builder().block();
     const pir::Operation* marked = options_.mark ? *options_.mark : nullptr;
     for (pir::Operation& op : whole_.block()) {
@@ -36,7 +44,7 @@ class Partitioner {
     }
     pir::Program result = trace_.take_program();
     for (auto& [name, tensor] : whole_.parameters()) {
-      Tensor local = tensor.is_dist() ? spmd::dist_payload(tensor).local : tensor;
+      Tensor local = local_part(tensor);
       if (local.defined()) result.set_parameter(name, local);
     }
     return result;
@@ -45,13 +53,30 @@ class Partitioner {
   std::string* report_ = nullptr;
 
  private:
+  // All that take part: the ranks of the meshes of parameters, inputs and reshards.
+  std::set<int64_t> all_ranks() const {
+    std::set<int64_t> ranks;
+    auto add = [&](const spmd::DistAttr& attr) {
+      ranks.insert(attr.mesh.process_ids().begin(), attr.mesh.process_ids().end());
+    };
+    for (auto& [name, tensor] : whole_.parameters())
+      if (tensor.defined() && tensor.is_dist()) add(spmd::dist_attr(tensor));
+    for (auto& [name, attr] : options_.inputs) add(*attr);
+    for (pir::Operation& op : whole_.block())
+      if (op.info() && op.info()->spmd == "rule: dist")
+        if (pir::Attribute to = op.attr("to"); to && !to.as_string().empty()) add(spmd::decode(to.as_string()));
+    return ranks;
+  }
+
   void visit(pir::Operation& op) {
     if (op.is("builtin.parameter")) return parameter(op);
+    if (op.is("pd_op.data") && options_.inputs.count(op.attr("name").as_string())) return data(op);
     if (op.is("builtin.combine")) return combine(op);
     if (op.is("builtin.split")) return split(op);
     if (op.is("builtin.slice")) return take_item(op);
     if (op.is("builtin.set_parameter")) return set_parameter(op);
     if (op.is("builtin.shadow_output") && options_.results.count(op.attr("output_name").as_string())) return result(op);
+    if (op.is("builtin.shadow_output") && stays(op.operand(0))) return stay(op);
     const OpInfo* info = op.info();
     bool region_free = op.num_regions() == 0;
     if (info && region_free && any_dist(op)) return call(op, *info);
@@ -101,14 +126,38 @@ class Partitioner {
   void parameter(pir::Operation& op) {
     Tensor t = whole_.parameter(op.attr("parameter_name").as_string());
     if (!t.defined() || !t.is_dist()) return copy(op);
-    const spmd::DistPayload& p = spmd::dist_payload(t);
-    check(p.local.defined(), ErrorKind::kNotImplemented,
-          "[to_static] this rank is outside the mesh of the parameter {}", op.attr("parameter_name").as_string());
-    pir::Type type = pir::Type::tensor(t.dtype(), p.local.shape());
-    pir::Operation* made = trace_.builder().create(op.def(), {}, op.attrs(), {&type, 1});
-    made->result().set_stop_gradient(op.result().stop_gradient());
-    Tensor local = trace_.tensor_of(made->result(), made->result().stop_gradient());
-    values_[op.result()].tensor = spmd::make_dist(t.shape(), t.dtype(), t.place(), p.attr, local);
+    source(op, op.attrs(), spmd::dist_payload(t).attr);
+  }
+
+  void data(pir::Operation& op) {
+    const AttrPtr& attr = options_.inputs.at(op.attr("name").as_string());
+    pir::AttrMap attrs = op.attrs();
+    attrs.set("shape", pir::Attribute::ints(view(part_shape(op.result().shape(), *attr))));
+    source(op, attrs, attr);
+  }
+
+  Shape part_shape(std::span<const Dim> whole, const spmd::DistAttr& attr) const {
+    auto at = attr.mesh.coordinate_of(rank_);
+    if (!at) return Shape{Dim(0)};
+    spmd::Shape part = spmd::local_shard(spmd::sizes_of(whole), attr.mesh, attr.placements, *at).shape;
+    return {part.begin(), part.end()};
+  }
+
+  // An input or parameter of which this rank has its part; outside its mesh the program is given something empty.
+  void source(pir::Operation& op, const pir::AttrMap& attrs, const AttrPtr& attr) {
+    pir::Value whole = op.result();
+    pir::Type type = pir::Type::tensor(whole.dtype(), part_shape(whole.shape(), *attr));
+    pir::Operation* made = trace_.builder().create(op.def(), {}, attrs, {&type, 1});
+    made->result().set_stop_gradient(whole.stop_gradient());
+    Tensor local;
+    if (attr->mesh.contains(rank_)) local = trace_.tensor_of(made->result(), whole.stop_gradient());
+    values_[whole].tensor = spmd::make_dist(whole.shape(), whole.dtype(), Place::cpu(), attr, local);
+  }
+
+  // The part of a result, or something empty where this rank has none.
+  pir::Value part_of(const Tensor& t) {
+    const Tensor& local = spmd::dist_payload(t).local;
+    return trace_.value_of(local.defined() ? local : ops::full(Shape{Dim(0)}, Scalar(0.0), t.dtype()));
   }
 
   void combine(pir::Operation& op) {
@@ -132,13 +181,31 @@ class Partitioner {
     Tensor parameter = whole_.parameter(name), value = slot(op.operand(0)).tensor;
     if (!parameter.defined() || !parameter.is_dist()) return copy(op);
     Tensor there = reshard_value(value, spmd::dist_payload(parameter).attr);
-    trace_.builder().set_parameter(name, trace_.value_of(spmd::dist_payload(there).local));
+    trace_.builder().set_parameter(name, part_of(there));
   }
 
   void result(pir::Operation& op) {
     const std::string& name = op.attr("output_name").as_string();
     Tensor there = reshard_value(slot(op.operand(0)).tensor, options_.results.at(name));
-    trace_.builder().shadow_output(name, trace_.value_of(spmd::dist_payload(there).local));
+    trace_.builder().shadow_output(name, part_of(there));
+  }
+
+  bool stays(pir::Value v) const {
+    auto it = values_.find(v);
+    if (!options_.stayed || it == values_.end()) return false;
+    const Tensor& t = it->second.tensor;
+    return t.defined() && t.is_dist() && is_static(view(t.shape())) &&
+           spmd::dist_attr(t).mesh.process_ids().size() < num_ranks_;
+  }
+
+  void stay(pir::Operation& op) {
+    const std::string& name = op.attr("output_name").as_string();
+    const Tensor& t = slot(op.operand(0)).tensor;
+    const spmd::ProcessMesh& mesh = spmd::dist_attr(t).mesh;
+    spmd::DistAttr whole{mesh, spmd::Placements(static_cast<size_t>(mesh.ndim()))};
+    auto attr = std::make_shared<const spmd::DistAttr>(std::move(whole));
+    (*options_.stayed)[name] = attr;
+    trace_.builder().shadow_output(name, part_of(reshard_value(t, attr)));
   }
 
   // An operator on parts: the dist interpreter takes the call, and what it does is captured.
@@ -167,7 +234,8 @@ class Partitioner {
   Tensor own_handle(const Tensor& t) {
     if (!t.is_dist()) return trace_.alias(t);
     const spmd::DistPayload& p = spmd::dist_payload(t);
-    return spmd::make_dist(t.shape(), t.dtype(), t.place(), p.attr, trace_.alias(p.local));
+    return spmd::make_dist(t.shape(), t.dtype(), t.place(), p.attr,
+                           p.local.defined() ? trace_.alias(p.local) : p.local);
   }
 
   // Everything else is as it was, on whole values.
@@ -213,6 +281,8 @@ class Partitioner {
 
   const pir::Program& whole_;
   PartitionOptions options_;
+  size_t num_ranks_ = 0;
+  int rank_ = Environment::current().rank();
   dispatch::Trace trace_;
   std::unordered_map<pir::Value, OutSlot> values_;     // tensors, perhaps distributed
   std::unordered_map<pir::Value, pir::Value> direct_;  // whole values that were copied as they are

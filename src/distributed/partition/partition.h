@@ -11,15 +11,22 @@
 
 namespace paddle::distributed {
 
+using Layouts = std::map<std::string, std::shared_ptr<const spmd::DistAttr>>;  // by the name of an input or a result
+
 // Whether a parameter of the program is spread over a mesh.
 bool is_distributed(const pir::Program& program);
 
-// The program of this rank. Inputs are whole on every rank, results come out whole; parameters (builtin.parameter, and
-// what set_parameter writes) are this rank's parts, and so are their tensors in Program::parameters().
-// Inside of regions (if, while) everything is whole.
+// The program of this rank. Inputs are whole on every rank but for those that are named, results come out whole;
+// parameters (builtin.parameter, and what set_parameter writes) are this rank's parts, and so are their tensors in
+// Program::parameters(). Of what lies on a mesh that this rank is not in, it has an empty placeholder. Inside of
+// regions (if, while) everything is whole on all ranks of the program's meshes.
 struct PartitionOptions {
+  Layouts inputs;  // how inputs (pd_op.data) lie: this rank's part is what it is given
+  // Out, may be null: how results lie that stay on a mesh of only some of the ranks, whole there. Without it they go to
+  // all ranks.
+  Layouts* stayed = nullptr;
   // How results (shadow_output) shall lie, by name; those that aren't named come out whole.
-  std::map<std::string, std::shared_ptr<const spmd::DistAttr>> results;
+  Layouts results;
   // In: an operation of the whole program; out: the last one of the new program that was made for it. May be null.
   const pir::Operation** mark = nullptr;
 };

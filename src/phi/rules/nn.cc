@@ -207,7 +207,7 @@ Tensor per_channel(const Tensor& t, const Tensor& x, size_t channel) {
   if (!t.defined()) return t;
   Shape s(x.shape().size(), Dim(1));
   s[channel] = t.dim(0);
-  return ops::reshape(t, Ints(s));
+  return compose::reshape_to(t, s);
 }
 
 Ints other_axes(const Tensor& x, size_t channel) {
@@ -252,7 +252,7 @@ Tensor trailing_shape(const Tensor& t, const Tensor& x, int64_t begin) {
   if (!t.defined()) return t;
   Shape s;
   for (int64_t i = begin; i < x.rank(); ++i) s.push_back(x.dim(i));
-  return ops::reshape(t, Ints(s));
+  return compose::reshape_to(t, s);
 }
 
 }  // namespace
@@ -398,7 +398,7 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
   if (a.scale.defined()) y = y * per_channel(a.scale, x, channel);
   if (a.bias.defined()) y = y + per_channel(a.bias, x, channel);
   Shape flat{a.mean.dim(0)};
-  Tensor saved_mean = ops::reshape(mean, Ints(flat)), saved_inv = ops::reshape(inv, Ints(flat));
+  Tensor saved_mean = compose::reshape_to(mean, flat), saved_inv = compose::reshape_to(inv, flat);
   Tensor mean_out = a.mean, variance_out = a.variance;
   if (!running) {
     auto blend = [&](const Tensor& old, const Tensor& batch) {
@@ -406,7 +406,7 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
              ops::scale(batch, Scalar(1.0 - a.momentum), Scalar(0.0), true);
     };
     mean_out = blend(a.mean, saved_mean);
-    variance_out = blend(a.variance, ops::reshape(variance, Ints(flat)));
+    variance_out = blend(a.variance, compose::reshape_to(variance, flat));
   }
   return {compose::cast_to(y, a.x.dtype()), mean_out, variance_out, saved_mean, saved_inv};
 }
@@ -445,7 +445,7 @@ ops::layer_norm_out layer_norm::decompose(const Args& a) {
   if (a.scale.defined()) y = y * compose::cast_to(trailing_shape(a.scale, x, a.begin_norm_axis), x.dtype());
   if (a.bias.defined()) y = y + compose::cast_to(trailing_shape(a.bias, x, a.begin_norm_axis), x.dtype());
   Shape lead(x.shape().begin(), x.shape().begin() + a.begin_norm_axis);
-  return {compose::cast_to(y, a.x.dtype()), ops::reshape(m.mean, Ints(lead)), ops::reshape(m.variance, Ints(lead))};
+  return {compose::cast_to(y, a.x.dtype()), compose::reshape_to(m.mean, lead), compose::reshape_to(m.variance, lead)};
 }
 
 void layer_norm::vjp(Vjp& v) {

@@ -9,6 +9,8 @@ import numpy as np
 import paddle
 
 from .api import attr_of, reshard, shard_tensor
+from .placement_type import Replicate
+from .process_mesh import ProcessMesh
 from .strategy import Strategy
 
 
@@ -121,7 +123,7 @@ class DistModel:
         step = self._step(data)
         if self._mode != "train":
             with paddle.no_grad(), self._amp():
-                return _numbers(step(*data), scalar=self._mode == "eval")
+                return _numbers(step(*data), self._mode == "eval", self._ranks(data))
         with self._amp():
             loss = step(*data)
         merge = self._strategy.gradient_merge
@@ -133,7 +135,12 @@ class DistModel:
             self._gathered = 0
             self._optimizer.step()
             self._optimizer.clear_grad()
-        return _numbers(loss.detach(), scalar=True)
+        return _numbers(loss.detach(), True, self._ranks(data))
+
+    def _ranks(self, data) -> list:
+        """All ranks of the model's meshes."""
+        tensors = [*self.network.parameters(), *self.network.buffers(), *data]
+        return sorted({i for t in tensors if t.is_dist() for i in attr_of(t)[0].process_ids})
 
     def dist_main_program(self, mode=None):
         """The captured program of a mode (the current one), or None before its first call."""
@@ -191,13 +198,21 @@ def _flat(args) -> list:
     return out
 
 
-def _numbers(value, scalar):
+def _numbers(value, scalar, ranks=()):
     if isinstance(value, (list, tuple)):
-        return [_numbers(v, scalar) for v in value]
+        return [_numbers(v, scalar, ranks) for v in value]
     if not isinstance(value, paddle.Tensor):
         return value
-    array = value.numpy()
+    array = _everywhere(value, ranks).numpy()
     return array if not scalar else np.asarray(array)[()]
+
+
+def _everywhere(value, ranks):
+    """A result that stayed on the mesh of a few ranks, on all of them."""
+    attr = attr_of(value)
+    if attr is None or set(ranks) <= set(attr[0].process_ids):
+        return value
+    return reshard(value, ProcessMesh(list(ranks)), [Replicate()])
 
 
 def to_static(layer, loader=None, loss=None, optimizer=None, strategy=None, input_spec=None):
