@@ -34,7 +34,12 @@ if(TARGET paddle_ext)
   install(TARGETS paddle_ext LIBRARY DESTINATION paddle COMPONENT python)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/paddle/ DESTINATION paddle COMPONENT python
           PATTERN "__pycache__" EXCLUDE PATTERN "*.pyc" EXCLUDE)
-  install(FILES ${PADDLE_GENERATED}/python/_C_ops.pyi DESTINATION paddle COMPONENT python)
+  install(FILES ${PADDLE_GENERATED}/python/_C_ops.pyi ${PADDLE_GENERATED}/python/_op_docs.py DESTINATION paddle
+          COMPONENT python)
+  # Stubs of what comes from the extension module, written by looking at the package just installed.
+  install(CODE "execute_process(COMMAND \"${Python_EXECUTABLE}\" \"${CMAKE_SOURCE_DIR}/tools/stubgen\"
+                                --package \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/paddle\"
+                                COMMAND_ERROR_IS_FATAL ANY)" COMPONENT python)
 endif()
 
 include(GNUInstallDirs)

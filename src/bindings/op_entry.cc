@@ -367,6 +367,20 @@ PyObject* op_signature(PyObject* self, void*) {
   return PyUnicode_FromString(text.c_str());
 }
 
+// What help() shows: the generated module of docstrings is loaded when somebody asks for one.
+PyObject* op_doc(PyObject* self, void*) {
+  auto* f = reinterpret_cast<OpFunction*>(self);
+  PyObject* module = PyImport_ImportModule("paddle._op_docs");
+  if (!module) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  Object held = own(module);
+  Object docs = own(PyObject_GetAttrString(module, "DOCS"));
+  PyObject* text = PyDict_GetItemString(docs.get(), std::string(f->entry->op->name).c_str());
+  return Py_NewRef(text ? text : Py_None);
+}
+
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
                             {"__name__", T_OBJECT, offsetof(OpFunction, name), READONLY, nullptr},
                             {"__qualname__", T_OBJECT, offsetof(OpFunction, name), READONLY, nullptr},
@@ -374,6 +388,7 @@ PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunc
                             {"fallback", T_OBJECT, offsetof(OpFunction, fallback), 0, nullptr},
                             {}};
 PyGetSetDef op_getset[] = {{"__text_signature__", op_signature, nullptr, nullptr, nullptr},
+                           {"__doc__", op_doc, nullptr, nullptr, nullptr},
                            {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
                            {}};
 PyType_Slot op_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

@@ -28,7 +28,7 @@ def outputs(root: Path) -> dict[str, str]:
         "api/ops.h": emit_api.umbrella(list(families)),
         "bindings/py_ops.inc": emit_python.py_ops(families),
         "python/_C_ops.pyi": emit_python.c_ops_stub(families),
-        "python/public.pyi": emit_python.public_stubs(families),
+        "python/_op_docs.py": emit_python.op_docs(families),
         "tests/op_rows.json": emit_tests.rows(families),
     }
     for family, records in families.items():

@@ -1,8 +1,9 @@
-"""bindings/py_ops.inc (rows for the argument parser), _C_ops.pyi and public.pyi."""
+"""bindings/py_ops.inc (rows for the argument parser), _C_ops.pyi, docstrings."""
 
 from __future__ import annotations
 
 from .emit_api import inplace_arg
+from .emit_op_docs import text_of
 from .schema import Record
 from .signature import default_text
 
@@ -39,9 +40,11 @@ def _returns(r: Record) -> str:
 def _parameters(r: Record, name_and_out: bool) -> str:
     parts = []
     for i, a in enumerate(r.args):
-        text = f"{a.name}: {a.kind.py}"
+        default = default_text(a) if a.has_default else ""
+        nullable = default == "None" and not a.kind.py.endswith("| None")
+        text = f"{a.name}: {a.kind.py}" + (" | None" if nullable else "")
         if a.has_default:
-            text += f" = {default_text(a) if 'inf' not in default_text(a) else '...'}"
+            text += f" = {'...' if 'inf' in default or a.kind.py.startswith('DTypeLike') else default}"
         elif a.kind.optional and all(b.has_default or b.kind.optional for b in r.args[i:]):
             text += " = None"
         parts.append(text)
@@ -50,7 +53,7 @@ def _parameters(r: Record, name_and_out: bool) -> str:
     return ", ".join(parts)
 
 
-def _stub(r: Record, name: str, public: bool) -> str:
+def stub(r: Record, name: str, public: bool) -> str:
     parameters = _parameters(r, public)
     doc = r.doc.replace("\\", "\\\\").replace('"""', "'''").split("\n")[0]
     return f'def {name}({parameters}) -> {_returns(r)}:\n    """{doc}"""\n\n'
@@ -62,17 +65,16 @@ def c_ops_stub(families: dict[str, list[Record]]) -> str:
            "from paddle._typing import DTypeLike, PlaceLike\n\n"]  # fmt: skip
     for records in families.values():
         for r in records:
-            out.append(_stub(r, r.name, False))
+            out.append(stub(r, r.name, False))
             if inplace_arg(r) and "inplace_only" not in r.traits:
-                out.append(_stub(r, r.name + "_", False))
+                out.append(stub(r, r.name + "_", False))
     return "".join(out).rstrip() + "\n"
 
 
-def public_stubs(families: dict[str, list[Record]]) -> str:
-    """Stubs of the entry points that are public as they are, by full name; the build sorts them into the packages."""
-    out = [f"# {_HEAD}\n"]
+def op_docs(families: dict[str, list[Record]]) -> str:
+    """paddle/_op_docs.py: docstrings by operator, loaded when one is asked for."""
+    out = [f"# {_HEAD}\n", '"""Docstrings of the operators."""\n\nDOCS = {\n']
     for records in families.values():
         for r in records:
-            for name in r.python:
-                out.append(f"# {name}\n" + _stub(r, name.rsplit(".", 1)[1], True))
-    return "".join(out).rstrip() + "\n"
+            out.append(f"    {r.name!r}: {text_of(r, _returns(r))!r},\n")
+    return "".join(out) + "}\n"

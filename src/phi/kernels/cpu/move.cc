@@ -15,13 +15,7 @@ void concat(OpCall& c) {
   int64_t at = out->offset, stride = out.rank() ? out.strides()[static_cast<size_t>(axis)] : 1;
   for (const Tensor& t : a.x) {
     if (t.rank() != out.rank()) continue;  // legacy empty operands
-    Tensor source = t;
-    if (t.dtype() != out.dtype()) {
-      source = Tensor::empty(t.shape(), out.dtype(), t.place());
-      Operand from, to;
-      tile::run_cast(to.broadcast(source, t.shape()), from.broadcast(t, t.shape()), static_sizes(t.shape()));
-    }
-    if (t.numel()) copy_elements(out.as_view(t.shape(), out.strides(), at), source);
+    if (t.numel()) convert_elements(out.as_view(t.shape(), out.strides(), at), t);
     at += t.size(axis) * stride;
   }
 }

@@ -25,4 +25,14 @@ class Operand {
   Strides strides_;
 };
 
+// dst = src, converted to dst's dtype; one shape, any strides.
+inline void convert_elements(const Tensor& dst, const Tensor& src) {
+  Operand to, from;
+  tile::TileOperand out = to.broadcast(dst, src.shape()), in = from.broadcast(src, src.shape());
+  if (dst.dtype() == src.dtype())
+    tile::run_copy(out, in, static_sizes(src.shape()));
+  else
+    tile::run_cast(out, in, static_sizes(src.shape()));
+}
+
 }  // namespace paddle::kernels

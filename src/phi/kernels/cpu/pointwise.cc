@@ -101,16 +101,7 @@ void scale(OpCall& c) {
   for (int64_t i = 0; i < n; ++i) to[i] = a[i] * f + b;
 }
 
-void cast(OpCall& c) {
-  const Tensor& x = c.tensor(0);
-  Operand in, out;
-  Sizes sizes = static_sizes(x.shape());
-  tile::TileOperand dst = out.broadcast(c.out(0), x.shape()), src = in.broadcast(x, x.shape());
-  if (x.dtype() == c.out(0).dtype())
-    tile::run_copy(dst, src, sizes);
-  else
-    tile::run_cast(dst, src, sizes);
-}
+void cast(OpCall& c) { convert_elements(c.out(0), c.tensor(0)); }
 
 }  // namespace
 

@@ -134,6 +134,8 @@ struct BackwardWeights {
 }  // namespace
 
 void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g) {
+  auto again = [&](const Tensor& a, const Tensor& b, const Tensor& c) { conv_forward(a, b, c, g); };
+  if (onednn::widened(any_input, any_filter, out, again)) return;
   const Tensor input = describable(any_input), filter = describable(any_filter);
   static thread_local Cache<Forward> cache;
   Forward& f = cache.get(key_of('f', input, filter, out, g), [&] {
@@ -152,6 +154,8 @@ void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tenso
 
 void conv_backward_input(const Tensor& any_grad, const Tensor& any_filter, const Tensor& input_grad,
                          const ConvGeometry& g) {
+  auto again = [&](const Tensor& a, const Tensor& b, const Tensor& c) { conv_backward_input(a, b, c, g); };
+  if (onednn::widened(any_grad, any_filter, input_grad, again)) return;
   const Tensor out_grad = describable(any_grad), filter = describable(any_filter);
   static thread_local Cache<BackwardData> cache;
   BackwardData& b = cache.get(key_of('d', input_grad, filter, out_grad, g), [&] {
@@ -173,6 +177,8 @@ void conv_backward_input(const Tensor& any_grad, const Tensor& any_filter, const
 
 void conv_backward_filter(const Tensor& any_input, const Tensor& any_grad, const Tensor& filter_grad,
                           const ConvGeometry& g) {
+  auto again = [&](const Tensor& a, const Tensor& b, const Tensor& c) { conv_backward_filter(a, b, c, g); };
+  if (onednn::widened(any_input, any_grad, filter_grad, again)) return;
   const Tensor input = describable(any_input), out_grad = describable(any_grad);
   static thread_local Cache<BackwardWeights> cache;
   BackwardWeights& b = cache.get(key_of('w', input, filter_grad, out_grad, g), [&] {

@@ -167,6 +167,7 @@ void matmul(const Tensor& x_in, const Tensor& y_in, const Tensor& out) {
     std::memset(out.data(), 0, static_cast<size_t>(n) * size_of(out.dtype()));
     return;
   }
+  if (onednn::widened(x, y, out, matmul)) return;
   if (awkward(x)) x = packed(x);
   if (awkward(y)) y = packed(y);
   DType t = x.dtype();

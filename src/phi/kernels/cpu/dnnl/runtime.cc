@@ -36,6 +36,23 @@ dnnl::memory::data_type data_type(DType t) {
 
 bool supported(DType t) { return data_type(t) != dnnl::memory::data_type::undef; }
 
+namespace {
+bool multiplies(DType t) {
+  dnnl::memory::desc d({16, 16}, data_type(t), dnnl::memory::format_tag::ab);
+  try {
+    dnnl::matmul::primitive_desc(engine(), d, d, d);
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+}  // namespace
+
+bool native(DType t) {
+  static const bool bf16 = multiplies(DType::kBFloat16), f16 = multiplies(DType::kFloat16);
+  return t == DType::kBFloat16 ? bf16 : t == DType::kFloat16 ? f16 : supported(t);
+}
+
 dnnl::memory::dims dims_of(const Tensor& t) {
   dnnl::memory::dims out;
   for (Dim d : t.shape()) out.push_back(d.value());

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "phi/kernels/cpu/operand.h"
 #include "tensor/tensor.h"
 
 namespace paddle::kernels::onednn {
@@ -20,6 +21,8 @@ dnnl::stream& stream();  // of this thread
 // Undefined data type if oneDNN has none for it.
 dnnl::memory::data_type data_type(DType t);
 bool supported(DType t);
+// Whether oneDNN multiplies this dtype on this processor: 16-bit floats need instructions that many lack.
+bool native(DType t);
 
 dnnl::memory::dims dims_of(const Tensor& t);
 dnnl::memory::desc plain_desc(const Tensor& t);  // with the tensor's own strides
@@ -95,5 +98,21 @@ class Cache {
 void reorder_into(const dnnl::memory& from, const dnnl::memory& to);
 // `from` in the layout that the primitive wants; itself if it has it already. `scratch` keeps the copy alive.
 dnnl::memory reordered(const dnnl::memory& from, const dnnl::memory::desc& wanted, Ref<Storage>& scratch);
+
+// For a 16-bit type that isn't native: calls compute(a, b, out) on f32 copies, rounds once at the end, and says so.
+template <class Compute>
+bool widened(const Tensor& a, const Tensor& b, const Tensor& out, Compute&& compute) {
+  auto needs = [](const Tensor& t) { return size_of(t.dtype()) == 2 && !native(t.dtype()); };
+  if (!needs(a) && !needs(b) && !needs(out)) return false;
+  auto wide = [](const Tensor& t) {
+    Tensor w = Tensor::empty(t.shape(), DType::kFloat32, t.place());
+    convert_elements(w, t);
+    return w;
+  };
+  Tensor result = Tensor::empty(out.shape(), DType::kFloat32, out.place());
+  compute(wide(a), wide(b), result);
+  convert_elements(out, result);
+  return true;
+}
 
 }  // namespace paddle::kernels::onednn
