@@ -1,4 +1,5 @@
 // The extension module paddle._core.
+#include "bindings/ir.h"
 #include "bindings/py.h"
 #include "bindings/trace.h"
 
@@ -30,6 +31,7 @@ extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
     add_dlpack(module.get());
     add_runtime(module.get());
     add_trace(module.get());
+    add_ir(module.get());
     add_distributed(module.get());
     return module.release();
   });

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "bindings/tensor_methods.h"
 #include "device/registry.h"
+#include "dispatch/trace.h"
 
 namespace paddle::bindings {
 
@@ -200,6 +201,11 @@ int set_persistable(PyObject* o, PyObject* value, void*) {
   });
 }
 
+// A program finds its variables by the names that they were given.
+void note_name(const Tensor& t) {
+  if (dispatch::Trace* trace = dispatch::Trace::owner(t)) trace->note_name(*t->name, t);
+}
+
 // Names are made when first asked for: generated_tensor_0, ...
 PyObject* get_name(PyObject* o, void*) {
   return guard([&] {
@@ -207,6 +213,7 @@ PyObject* get_name(PyObject* o, void*) {
     if (!t->name) {
       static std::atomic<uint64_t> next{0};
       t->name = std::make_unique<std::string>("generated_tensor_" + std::to_string(next++));
+      note_name(t);
     }
     return must(PyUnicode_FromString(t->name->c_str()));
   });
@@ -215,6 +222,7 @@ int set_name(PyObject* o, PyObject* value, void*) {
   return guard_int([&] {
     check(value, ErrorKind::kType, "name can't be deleted");
     live(o)->name = std::make_unique<std::string>(string_from(value, "name"));
+    note_name(live(o));
     return 0;
   });
 }

@@ -9,6 +9,7 @@
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
 #include "pir/rewrite/pass.h"
+#include "pir/rewrite/stages.h"
 
 namespace paddle::compile {
 namespace {
@@ -85,6 +86,7 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
   }
   bool fuse = options.cinn && flags::get_bool("use_cinn") && can_compile();
   pir::PassManager steps(pir::PassManager::Options::from_flags());
+  steps.add_pipeline(pir::stage_pipeline("captured"));
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
   steps.add("canonicalise");
   steps.add("dead_code");
@@ -101,6 +103,7 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
   steps.add("canonicalise");
   steps.add("common_subexpression");
   steps.add("dead_code");
+  steps.add_pipeline(pir::stage_pipeline("optimised"));
   if (fuse) {
     steps.add("fuse", [](pir::Operation& root, pir::PassContext& context) {
       size_t n = cinn::fuse_groups(root);

@@ -87,6 +87,7 @@ Trace::~Trace() {
     leaf_grad(g.leaf) = g.before;
   }
   if (installed_) uninstall();
+  if (lasting_) forget();
 }
 
 void Trace::install() {
@@ -137,6 +138,7 @@ Tensor Trace::add_input(const std::string& name, const Shape& shape, DType dtype
 Ref<TracedPayload> Trace::new_payload(pir::Value v) {
   Ref<TracedPayload> p = make_ref<TracedPayload>();
   p->value = v;
+  p->trace = id_;
   p->home = blocks_.back();
   return p;
 }
@@ -181,10 +183,14 @@ Trace::Capture& Trace::capture(const Tensor& t) {
 Ref<TracedPayload> Trace::payload_of(const Tensor& t) {
   if (!t.is_traced()) return capture(t).now;
   auto* p = static_cast<TracedPayload*>(t->payload.get());
+  check(!lasting_ || p->trace == id_, ErrorKind::kValue,
+        "[static] a variable of shape {} belongs to another program than the one that is being built",
+        to_string(view(t.shape())));
   return Ref<TracedPayload>(p);
 }
 
 void Trace::set_payload(const Tensor& handle, Ref<TracedPayload> payload) {
+  ++edits_;
   if (!handle.is_traced()) {
     capture(handle).now = std::move(payload);
     return;
@@ -288,7 +294,9 @@ pir::Value Trace::value_of(const Tensor& t) {
   }
   // Detached: the same elements, but gradients end here.
   auto it = detached_.find(v);
-  if (it != detached_.end() && it->second.owner_block() == blocks_.front()) return it->second;
+  // A pass that erased the operation may have made another at its address: then the copy reads something else.
+  if (it != detached_.end() && it->second.owner_block() == blocks_.front() && it->second.defining_op()->operand(0) == v)
+    return it->second;
   pir::Type type = v.type();
   pir::Operation* op = emit(pir::op_def("pd_op.assign"), {&v, 1}, {}, {&type, 1});
   op->result().set_stop_gradient(true);
@@ -299,6 +307,8 @@ pir::Value Trace::value_of(const Tensor& t) {
 pir::Operation* Trace::emit(const pir::OpDef& def, std::span<const pir::Value> operands, pir::AttrMap attrs,
                             std::span<const pir::Type> results) {
   builder_.set_loc(current_location());
+  ++edits_;
+  if (role_) attrs.set("op_role", pir::Attribute::i32(role_));
   return builder_.create(def, operands, std::move(attrs), results);
 }
 

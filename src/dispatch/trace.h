@@ -13,6 +13,7 @@
 
 #include "dispatch/dispatch.h"
 #include "pir/builder.h"
+#include "pir/clone.h"
 
 namespace paddle::dispatch {
 
@@ -25,6 +26,7 @@ class GraphBreak : public Error {
 class TracedPayload final : public Payload {
  public:
   pir::Value value;
+  uint64_t trace = 0;          // id of the trace that the value belongs to
   pir::Block* home = nullptr;  // where the tensor that first had this payload was made
   // Views: how the value follows from the base.
   Tensor base;
@@ -72,6 +74,9 @@ class Trace final : public Interpreter {
   explicit Trace(std::string name);
   // Goes on with an existing program: operations go to the end of its block. Used to append gradients.
   Trace(std::string name, pir::Program&& program);
+  // A program that is built over time: nothing is recorded until enter(). Its parameters and inputs become handles.
+  struct Lasting {};
+  Trace(Lasting, std::string name, pir::Program&& program);
   ~Trace() override;
 
   static Trace* active();  // of this thread; null: none
@@ -97,6 +102,35 @@ class Trace final : public Interpreter {
   Tensor grad_of(const Tensor& leaf);                  // undefined: none
   void set_grad(const Tensor& leaf, const Tensor& g);  // undefined: clears it
   std::vector<Tensor> leaves() const;                  // captured tensors and inputs that need a gradient
+
+  // ---- lasting traces (trace_lasting.cc)
+  void enter();  // calls on this thread append to the program, until leave()
+  void leave();
+  struct Captured {
+    std::string name;
+    Tensor handle;
+    pir::Value original, now;  // what the program starts with, and what in-place writes made of it
+  };
+  std::vector<Captured> captured();
+  const Tensors& input_handles() const { return inputs_; }
+  // A copy as it stands, with a builtin.set_parameter for every captured tensor that was written and that `keeps`
+  // (null: all) says. `map` takes values here to values there.
+  pir::Program snapshot(pir::ValueMap& map, const std::function<bool(const Captured&)>& keeps = nullptr);
+  // For passes that work in place: writes become operations, and are taken back as writes afterwards.
+  void seal();
+  void unseal();
+  // The value of a tensor in this program; null for a traced tensor of another one.
+  pir::Value find(const Tensor& t);
+  void note_name(const std::string& name, const Tensor& t) { named_[name] = t; }
+  // The lasting trace that a traced tensor belongs to; null: none, or it is gone.
+  static Trace* owner(const Tensor& t);
+  Tensor named(const std::string& name) const;
+  // Set on every operation that is appended, as Paddle's op_role: 1 backward, 2 update; 0 none.
+  void set_role(int role) { role_ = role; }
+  int role() const { return role_; }
+  uint64_t id() const { return id_; }
+  uint64_t edits() const { return edits_; }  // grows with every change made through the trace
+  void edited() { ++edits_; }
 
   // Ends the capture. The trace can't be used afterwards. Nothing outside is changed by a trace, finished or not.
   CapturedProgram finish(const Tensors& outputs);
@@ -125,6 +159,7 @@ class Trace final : public Interpreter {
 
   void install();
   void uninstall();
+  void adopt();  // handles for what the program has
   Capture& capture(const Tensor& t);
   Ref<TracedPayload> payload_of(const Tensor& t);
   Ref<TracedPayload> new_payload(pir::Value v);
@@ -157,7 +192,13 @@ class Trace final : public Interpreter {
   std::vector<DimGuard> guards_;
   std::unique_ptr<DimGuardSink> sink_;
   RandomKey generator_state_;
-  bool installed_ = false;
+  bool installed_ = false, lasting_ = false;
+  uint64_t id_ = next_id();
+  static uint64_t next_id();
+  void forget();
+  uint64_t edits_ = 0;
+  int role_ = 0;
+  std::unordered_map<std::string, Tensor> named_;
 };
 
 // Defined once, in the core library: an inline variable would be another one in the extension module.

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "pir/destroy_hook.h"
 
 namespace paddle::pir {
 
@@ -31,8 +32,11 @@ Operation* Operation::create(const OpDef& def, std::span<const Value> operands, 
   return op;
 }
 
+std::atomic<void (*)(const Operation*)> destroy_hook{nullptr};
+
 void Operation::destroy() {
   PD_INVARIANT(block_ == nullptr);
+  if (auto* told = destroy_hook.load(std::memory_order_relaxed)) told(this);
   // Uses inside its own regions go first: they may name its results only by mistake, but a half-built program has
   // mistakes.
   for (uint32_t i = 0; i < num_regions_; ++i) regions()[i].~Region();

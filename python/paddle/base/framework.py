@@ -7,7 +7,7 @@ import copy
 import paddle
 from paddle import Tensor
 
-from . import unique_name
+from . import state, unique_name
 from .param_attr import ParamAttr
 
 __all__ = ["EagerParamBase", "Parameter"]
@@ -171,8 +171,11 @@ def create_named_parameter(scope, shape, attr=None, dtype=None, is_bias=False, d
     if attr.name is None:
         attr.name = unique_name.generate(scope + (".b" if is_bias else ".w"))
     unique_name.dygraph_parameter_name_checker.add(attr.name)
-    return attr.initializer._make_parameter(
-        _jit_sizes(shape), paddle.get_default_dtype() if dtype is None else dtype, attr._to_kwargs()
+    return state.maker.parameter(
+        attr.initializer,
+        _jit_sizes(shape),
+        paddle.get_default_dtype() if dtype is None else dtype,
+        attr._to_kwargs(),
     )
 
 

@@ -53,8 +53,16 @@ def set_value(self, value) -> None:
 
 
 def _repr(self) -> str:
+    from .._core import trace
+    from ..framework.mode import in_static_mode
     from ..framework.printing import tensor_to_string
 
+    if in_static_mode() or (trace.is_traced(self) and not trace.tracing()):  # a variable of a program has no elements
+        sizes = [n if type(n) is int else -1 for n in self.shape]
+        return (
+            f"var {self.name} : DENSE_TENSOR.shape({', '.join(map(str, sizes))}).dtype({str(self.dtype).rsplit('.', 1)[-1]})"
+            f".stop_gradient({self.stop_gradient})"
+        )
     return tensor_to_string(self)
 
 

@@ -27,15 +27,8 @@ def on_mode_change(listener) -> None:
 
 
 def enable_static() -> None:
-    """From here on operators are recorded into the default program.
-
-    Raises:
-        NotImplementedError: nothing here records them; use ``paddle.jit.to_static``.
-    """
-    if not _listeners:
-        importlib.import_module("..static", __package__)  # whoever records programs registers on import
-    if not _listeners:
-        raise NotImplementedError("[enable_static] static mode is not available: use paddle.jit.to_static")
+    """From here on operators are recorded into the default program."""
+    importlib.import_module("..static.program", __package__)  # what records programs registers on import
     _switch(True)
 
 
@@ -50,6 +43,11 @@ def _tracing() -> bool:
     """Whether a function is being captured on this thread; nobody can be capturing while paddle.jit isn't loaded."""
     state = sys.modules.get(__package__.rsplit(".", 1)[0] + ".jit._state")
     return state is not None and state.state.recorder is not None
+
+
+def in_static_mode() -> bool:
+    """True between ``enable_static`` and ``disable_static``."""
+    return _static_mode
 
 
 def in_dynamic_mode() -> bool:

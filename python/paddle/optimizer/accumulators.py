@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import trace
-from ..base import core
+from ..base import core, state
 
 
 class AccumulatorMixin:
@@ -20,10 +19,8 @@ class AccumulatorMixin:
         """The f32 copy that 16-bit parameters are updated through; made on first use from the parameter."""
         master = self._master_weights.get(param.name)
         if master is None:
-            with trace.outside():  # state of the optimizer, not of a program that is being captured
-                master = param.detach().astype("float32")
-            master.name = self._unique_name(param.name + "_fp32_master")
-            master.stop_gradient = True
+            name = self._unique_name(param.name + "_fp32_master")
+            master = state.maker.computed(name, param, lambda p: p.detach().astype("float32"))
             self._master_weights[param.name] = master
         return master
 
@@ -54,14 +51,10 @@ class AccumulatorMixin:
             return by_param[key]
         shape = list(param.shape) if shape is None else list(shape)
         dtype = param.dtype if dtype is None else dtype
-        with trace.outside():
-            if param.is_dist() and shape == list(param.shape):
-                accumulator = core._C_ops.full_like(param.detach(), float(fill_value), dtype)  # lies as the parameter does
-            else:
-                accumulator = core.full(shape, float(fill_value), dtype)
-        accumulator.name = self._unique_name(param.name + "_" + name)
-        accumulator.stop_gradient = True
-        accumulator.persistable = True
+        like = param if param.is_dist() and shape == list(param.shape) else None
+        accumulator = state.maker.full(
+            self._unique_name(param.name + "_" + name), shape, float(fill_value), dtype, like=like
+        )
         self._opti_name_list.append(accumulator.name)
         if self._accumulators_holder:
             if accumulator.name not in self._accumulators_holder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter, is_
 
+from ..base import state
 from ..regularizer import L2Decay
 from .optimizer import Optimizer
 
@@ -113,7 +114,7 @@ class FusedOptimizer(Optimizer):
         plan = self._plans.get(index)
         if plan is None or not plan.fits(params, self._decay_option(options)):
             plan = self._plans[index] = self._make_plan(params, options)
-        lr = self.get_lr()
+        lr = state.maker.learning_rate(self)
         for bucket in plan.buckets:
             picked = grads if bucket.index is None else [grads[i] for i in bucket.index]
             if bucket.regularize:

@@ -77,6 +77,15 @@ def adam_(
         core.assign_(power2, power2 * beta2)
 
 
-fused_sgd_ = getattr(_C_ops, "fused_sgd_", sgd_)
-fused_momentum_ = getattr(_C_ops, "fused_momentum_", momentum_)
-fused_adam_multi_ = getattr(_C_ops, "fused_adam_multi_", adam_)
+def _choose(operator, definition, rate):
+    """The operator takes its rate as a number; where it is a variable of a program its definition is used."""
+
+    def update(*args):
+        return (definition if isinstance(args[rate], core.Tensor) else operator)(*args)
+
+    return update
+
+
+fused_sgd_ = _choose(_C_ops.fused_sgd_, sgd_, 2)
+fused_momentum_ = _choose(_C_ops.fused_momentum_, momentum_, 3)
+fused_adam_multi_ = _choose(_C_ops.fused_adam_multi_, adam_, 8)

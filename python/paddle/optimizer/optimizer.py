@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from .._core import trace
 from ..autograd.grad_mode import no_grad
-from ..base import core, unique_name
+from ..base import core, state, unique_name
 from ..regularizer import L1Decay, L2Decay
 from .accumulators import AccumulatorMixin
 from .lr import LRScheduler
@@ -40,7 +40,7 @@ class Optimizer(AccumulatorMixin):
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None) -> None:
         if parameters is None:
-            raise AttributeError("[Optimizer] parameters must not be None: pass model.parameters()")
+            parameters = state.maker.parameters_of(self)
         if isinstance(parameters, core.Tensor):
             raise TypeError("[Optimizer] parameters must be an iterable of tensors, got one Tensor")
         if isinstance(parameters, dict):
@@ -151,11 +151,11 @@ class Optimizer(AccumulatorMixin):
         self._learning_rate = scheduler
 
     def _global_learning_rate(self, program=None):
-        return self.get_lr()
+        return state.maker.learning_rate(self)
 
     def _create_param_lr(self, param_and_grad):
         attr = getattr(param_and_grad[0], "optimize_attr", None)
-        return self.get_lr() * (attr["learning_rate"] if attr else 1.0)
+        return state.maker.learning_rate(self) * (attr["learning_rate"] if attr else 1.0)
 
     # ---- the step ---------------------------------------------------------------------------------------------------
     def step(self) -> None:
@@ -217,9 +217,10 @@ class Optimizer(AccumulatorMixin):
             pairs, options = params_grads, None
         if not pairs:
             return []
-        with no_grad():
+        before = state.maker.update_operators(None)
+        with state.maker.updating(startup_program), no_grad():
             self._update([p for p, _ in pairs], [g for _, g in pairs], options, param_group_idx)
-        return []
+        return state.maker.update_operators(before)
 
     def _target(self, param, grad, state):
         """(tensor to update: the master copy or the parameter itself, gradient in the dtype of ``state``)."""
@@ -265,8 +266,7 @@ class Optimizer(AccumulatorMixin):
     # ---- minimize and its parts -------------------------------------------------------------------------------------
     def backward(self, loss, startup_program=None, parameters=None, no_grad_set=None, callbacks=None):
         """Pairs of (parameter, gradient) for the parameters that have one. ``loss.backward()`` must have run."""
-        params = parameters if parameters else [p for group, _ in self._groups() for p in group]
-        return [(p, g) for p, g in zip(params, core.collect_grads(params)) if g is not None]
+        return state.maker.gradients(self, loss, startup_program, parameters, no_grad_set)
 
     def apply_gradients(self, params_grads):
         """Updates parameters from the given pairs (clipped and regularised as in ``step``)."""
@@ -274,18 +274,20 @@ class Optimizer(AccumulatorMixin):
         return self._apply_optimize(None, None, [(p, g) for p, g in pairs if g is not None])
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
-        """Updates the parameters from the gradients that ``loss.backward()`` left.
+        """Updates the parameters from the gradients that ``loss.backward()`` left; in static mode appends the operators that
+        compute the gradients and update.
 
         Returns:
-            ([], pairs): in dynamic mode there are no operators to return.
+            (operators, pairs): in dynamic mode there are no operators to return.
         """
         pairs = self.backward(loss, startup_program, parameters, no_grad_set)
         groups = self._param_groups
+        operators = []
         if parameters or not (groups and isinstance(groups[0], dict)):
-            self._apply_optimize(loss, startup_program, pairs)
+            operators = self._apply_optimize(loss, startup_program, pairs)
         else:
             self.step()
-        return [], pairs
+        return operators, pairs
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Zeroes the gradients (``set_to_zero``), or drops them."""

@@ -13,7 +13,7 @@ namespace {
 
 void check_square(std::string_view op, const Tensor& x) {
   infer::check_rank(op, "x", x, 2, 64);
-  check(paddle::equal(x.dim(-1), x.dim(-2)), ErrorKind::kValue, "[{}] expected square matrices, got shape {}", op,
+  check(infer::agree(x.dim(-1), x.dim(-2)), ErrorKind::kValue, "[{}] expected square matrices, got shape {}", op,
         to_string(x.shape()));
 }
 
@@ -51,7 +51,7 @@ void solve_shape(std::string_view op, const Tensor& x, const Tensor& y, TensorMe
   check_square(op, x);
   infer::check_rank(op, "y", y, x.rank(), x.rank());
   for (int64_t i = 0; i + 1 < x.rank(); ++i)
-    check(paddle::equal(x.dim(i), y.dim(i)), ErrorKind::kValue,
+    check(infer::agree(x.dim(i), y.dim(i)), ErrorKind::kValue,
           "[{}] expected x and y to agree except in the last axis, got shapes {} and {}", op, to_string(x.shape()),
           to_string(y.shape()));
   out.shape = y.shape();

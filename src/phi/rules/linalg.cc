@@ -28,7 +28,7 @@ void matmul::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("matmul", "y", a.y, 1, 64);
   Shape x = as_matrix(a.x.shape(), a.transpose_x, true), y = as_matrix(a.y.shape(), a.transpose_y, false);
   Dim inner = x[x.size() - 1], other = y[y.size() - 2];
-  if (!paddle::equal(inner, other)) [[unlikely]]
+  if (!infer::agree(inner, other)) [[unlikely]]
     fail(ErrorKind::kValue, "[matmul] expected x's columns and y's rows to agree, got {} and {} (shapes {} and {})",
          inner.str(), other.str(), to_string(a.x.shape()), to_string(a.y.shape()));
   out.shape = infer::broadcast_shapes("matmul", batch(x), batch(y));

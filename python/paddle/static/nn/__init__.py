@@ -1,3 +1,5 @@
-"""Control flow whose branches and bodies become part of the program."""
+"""Layers as functions, and control flow whose branches and bodies become part of the program."""
 
+from ..variables import create_parameter, py_func  # noqa: F401
+from .common import *  # noqa: F403
 from .control_flow import *  # noqa: F403
