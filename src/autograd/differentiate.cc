@@ -1,11 +1,14 @@
 #include "autograd/differentiate.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "api/ops.h"
 #include "autograd/node.h"
+#include "autograd/replay.h"
 #include "dispatch/state.h"
 #include "pir/dominance.h"
+#include "pir/effects.h"
 #include "pir/op_args.h"
 
 namespace paddle::autograd {
@@ -22,7 +25,8 @@ bool stopped(Value v) {
 
 class Differentiation {
  public:
-  Differentiation(Trace& trace, const DifferentiateOptions& options) : trace_(trace), options_(options) {
+  Differentiation(Trace& trace, const DifferentiateOptions& options)
+      : trace_(trace), options_(options), replay_(trace) {
     // Outer blocks first: what they hold so far comes before anything inside.
     for (pir::Block* b : trace.blocks())
       for (Operation& op : *b) ops_.push_back(&op);
@@ -98,6 +102,7 @@ class Differentiation {
   }
 
   void visit(Operation& op) {
+    if (!op.info() && pir::is_identity(op)) return add(op.operand(0), grad(op.result()));
     if (op.is("builtin.combine")) {
       Tensors g = list_grads_[op.result()];
       for (size_t k = 0; k < g.size(); ++k)
@@ -128,7 +133,7 @@ class Differentiation {
     }
     auto needs = [&](size_t i) { return relevant(op.operand(i)) && !op_nondifferentiable(op, i); };
     std::vector<OutSlot> in_grads = dispatch::call_vjp(
-        op, [this](Value v) { return tensor_of(v); }, out_grads, needs);
+        op, [&](Value v) { return tensor_of(reads(op, v) ? replay_.value_for(op, v) : v); }, out_grads, needs);
     for (size_t i = 0; i < in_grads.size(); ++i) {
       Value v = op.operand(i);
       if (!relevant(v) || op_nondifferentiable(op, i)) continue;
@@ -139,6 +144,25 @@ class Differentiation {
         add(v, fitted(in_grads[i].tensor, v.type()));
       }
     }
+  }
+
+  // Whether the gradient of `op` reads the elements of v, or only its shape and dtype.
+  static bool reads(const Operation& op, Value v) {
+    const OpInfo& info = *op.info();
+    auto same = [v](Value u) {
+      if (u == v) return true;
+      if (!u || !u.type().is_vector() || !u.is_result() || !u.defining_op()->is("builtin.combine")) return false;
+      const std::vector<Value> items = u.defining_op()->operands();
+      return std::find(items.begin(), items.end(), v) != items.end();
+    };
+    for (size_t i = 0; i < op.num_operands() && i < op.def().operands.size(); ++i) {
+      const int arg = op.def().operands[i].arg;
+      const bool tensor = arg >= 0 && is_tensor_kind(info.args[static_cast<size_t>(arg)].kind);
+      if (same(op.operand(i)) && (!tensor || info.args[static_cast<size_t>(arg)].saved == SaveKind::kValue))
+        return true;
+    }
+    // What is no operand is a result, or an item of one; those are asked for only where they are saved.
+    return v.is_result() && (v.defining_op() == &op || v.defining_op()->is("builtin.split"));
   }
 
   static Tensor fitted(Tensor g, pir::Type t) {
@@ -160,7 +184,7 @@ class Differentiation {
     auto operand = [&](Value v) {
       auto it = made.find(v);
       if (it != made.end()) return it->second;
-      Tensor t = trace_.tensor_of(v, !relevant(v));
+      Tensor t = trace_.tensor_of(replay_.value_for(op, v), !relevant(v));
       made.emplace(v, t);
       return t;
     };
@@ -200,6 +224,7 @@ class Differentiation {
 
   Trace& trace_;
   const DifferentiateOptions& options_;
+  Replay replay_;
   std::vector<Operation*> ops_;
   std::unordered_set<Value> relevant_, stops_;
   std::unordered_map<Value, Tensor> grads_;

@@ -208,6 +208,7 @@ Tensor OpNode::unpack(const Saved& s, uint32_t out_index, bool create_graph) con
   alias.become(s.tensor);
   alias->grad_fn = s.grad_fn;
   alias->grad_index = s.grad_index;
+  if (s.grad_fn) alias->bits |= kNeedsGrad;  // a hook may have given it back without
   return alias;
 }
 

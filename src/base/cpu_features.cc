@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <string>
 
 #include "base/error.h"
+#include "base/flags.h"
 
 namespace paddle {
 namespace {
@@ -36,6 +38,22 @@ std::atomic<CpuIsa>& current() {
   static std::atomic<CpuIsa> isa{initial()};
   return isa;
 }
+
+// FLAGS_cpu_isa. From the environment it only lowers the choice, as PADDLE_CPU_ISA does: programs start anywhere.
+[[maybe_unused]] const bool flag_installed = [] {
+  static bool starting = true;
+  flags::on_change("cpu_isa", [](const flags::Value& v) {
+    const std::string& wish = std::get<std::string>(v);
+    for (int i = 0; i < kCpuIsaCount; ++i)
+      if (kNames[i] == wish && !(starting && static_cast<CpuIsa>(i) > detect()))
+        return set_cpu_isa(static_cast<CpuIsa>(i));
+    check(starting || wish.empty(), ErrorKind::kValue,
+          "[set_flags] expected base, avx2, avx512 or '' for FLAGS_cpu_isa, got '{}'", wish);
+    current().store(initial(), std::memory_order_relaxed);
+  });
+  starting = false;
+  return true;
+}();
 
 }  // namespace
 

@@ -65,9 +65,10 @@ struct Registry {
     add("enable_pir_api", true, "programs are PIR; always on, kept for callers that set it");
     add("enable_pir_in_executor", true, "the executor runs PIR; always on, kept for callers that set it");
     add("check_nan_inf", false, "raise when an operator's output holds NaN or infinity");
-    add("cudnn_deterministic", false, "only deterministic algorithms");
-    add("embedding_deterministic", int64_t{0}, "only deterministic embedding gradients when not 0");
-    add("deterministic", false, "one switch for bitwise repeatable runs");
+    add("check_nan_inf_level", int64_t{0}, "0: check_nan_inf raises; above 0: it prints to stderr and goes on");
+    add("cudnn_deterministic", false, "kept for callers that set it: kernels on the CPU always are deterministic");
+    add("embedding_deterministic", int64_t{0}, "kept for callers that set it: always so on the CPU");
+    add("deterministic", false, "kept for callers that set it: runs on the CPU always repeat bit by bit");
     add("allocator_strategy", std::string("auto_growth"),
         "kept for callers that set it; the allocator always grows as needed");
     add("fraction_of_gpu_memory_to_use", 0.92, "kept for callers that set it");
@@ -95,7 +96,7 @@ struct Registry {
     for (const char* name : {"selected_gpus", "selected_xpus"})
       add(name, std::string(), "the launcher's choice of devices");
     add("flash_attn_version", int64_t{2}, "kept for callers that set it");
-    add("cpu_isa", std::string(), "force kernels for base, avx2 or avx512");
+    add("cpu_isa", std::string(), "kernels for base, avx2 or avx512 instead of the best; empty: the best");
   }
 };
 
@@ -168,14 +169,26 @@ Value get(std::string_view name) {
 void set(std::string_view name, const Value& value) {
   Registry& r = registry();
   std::vector<std::function<void(const Value&)>> listeners;
-  Value converted;
+  Value converted, before;
   {
     std::lock_guard lock(r.mutex);
     Entry& e = find(r, name);
+    before = e.flag.value;
     converted = e.flag.value = convert(e.flag, value);
     listeners = e.listeners;
   }
-  for (auto& fn : listeners) fn(converted);
+  // A listener may refuse: then nothing has changed.
+  size_t told = 0;
+  try {
+    for (; told < listeners.size(); ++told) listeners[told](converted);
+  } catch (...) {
+    {
+      std::lock_guard lock(r.mutex);
+      find(r, name).flag.value = before;
+    }
+    while (told > 0) listeners[--told](before);
+    throw;
+  }
 }
 
 bool get_bool(std::string_view name) { return std::get<bool>(get(name)); }

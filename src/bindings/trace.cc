@@ -747,6 +747,7 @@ void add_trace(PyObject* core) {
   must_zero(PyModule_AddObjectRef(module.get(), "Tensor", reinterpret_cast<PyObject*>(tensor_type)));
   add_types(module.get());
   add_trace_files(module.get());
+  add_recompute(module.get());
   dispatch::current_location = location_here;
   executor::print_hook = print_through_python;
   for (const flags::Flag& f : flags::all()) flags::on_change(f.name, [](const flags::Value&) { ++flags_version; });

@@ -13,4 +13,5 @@ std::shared_ptr<compile::Runner> program_in(PyObject* program);  // TypeError if
 PyObject* wrap_runner(const std::shared_ptr<compile::Runner>& r);
 PyObject* wrap_program(const std::shared_ptr<compile::Runner>& r);
 void add_trace_files(PyObject* module);
+void add_recompute(PyObject* module);
 }  // namespace paddle::bindings

@@ -8,7 +8,9 @@
 #include "dispatch/trace.h"
 #include "executor/executable.h"
 #include "pir/constant.h"
+#include "pir/effects.h"
 #include "pir/op_args.h"
+#include "pir/recompute.h"
 #include "tensor/element.h"
 
 namespace paddle::compile {
@@ -89,6 +91,7 @@ class Interpretation {
     if (op.is("pd_op.while")) return loop(op);
     if (op.def().dialect == "cf") return list_operation(op);
     if (op.has(pir::kTerminator)) return;
+    if (!op.info() && pir::is_identity(op)) return set(op.result(), slot(op.operand(0)));
     check(op.info() != nullptr, ErrorKind::kNotImplemented, "[{}] can't be run operator by operator", op.name());
     call(op);
   }
@@ -184,16 +187,55 @@ class Interpretation {
         a = Arg(c.kept_scalars.emplace_front(value(a.scalar().dim())));
     }
     if (info.has(kInplaceOnly)) copy_targets(c);
-    if (info.has(kRandom) && keys_) {
-      c.key = keys_->next();
-      c.key_drawn = true;
-    }
+    MarkScope marks(*this, op);
+    if (info.has(kRandom)) draw(op, c);
     dispatch::GradMode mode(dispatch::state().grad_enabled && records(op));
     dispatch::call(c);
     for (size_t i = 0; i < op.num_results(); ++i) {
       Value v = op.result(i);
       if (v.type()) set(v, std::move(c.out_slot(i)));
     }
+  }
+
+  // A program that is captured as part of another keeps its recompute regions, under names of the other's.
+  class MarkScope {
+   public:
+    MarkScope(Interpretation& in, const Operation& op) : trace_(dispatch::Trace::active()) {
+      if (!trace_) return;
+      before_ = trace_->marks;
+      for (int64_t id : pir::recompute_path(op)) trace_->marks.path.push_back(in.mark(*trace_, id));
+      if (pir::Attribute name = op.attr(pir::kRandomKey)) trace_->marks.key = in.mark(*trace_, name.as_int());
+      trace_->marks.replayed = static_cast<bool>(op.attr(pir::kReplayed));
+    }
+    ~MarkScope() {
+      if (trace_) trace_->marks = before_;
+    }
+    MarkScope(const MarkScope&) = delete;
+
+   private:
+    dispatch::Trace* trace_;
+    dispatch::Trace::Marks before_;
+  };
+  int64_t mark(dispatch::Trace& trace, int64_t id) {
+    auto [it, fresh] = marks_.try_emplace(id, 0);
+    if (fresh) it->second = trace.fresh_mark();
+    return it->second;
+  }
+
+  void draw(const Operation& op, OpCall& c) {
+    if (dispatch::tracing()) return;
+    const pir::Attribute name = op.attr(pir::kRandomKey);
+    if (name && op.attr(pir::kReplayed)) {
+      c.key = drawn_.at(name.as_int());
+    } else if (keys_) {
+      c.key = keys_->next();
+    } else if (name) {
+      c.key = generator().next();
+    } else {
+      return;
+    }
+    c.key_drawn = true;
+    if (name) drawn_[name.as_int()] = c.key;
   }
 
   // What ran under no_grad does so again.
@@ -228,6 +270,8 @@ class Interpretation {
   size_t next_input_ = 0, next_parameter_ = 0;
   std::unordered_map<Value, OutSlot> env_;
   std::unordered_map<int64_t, Dim> symbols_;
+  std::unordered_map<int64_t, RandomKey> drawn_;  // by pir::kRandomKey
+  std::unordered_map<int64_t, int64_t> marks_;    // names in this program: in the one being captured
   std::vector<Tensor> outputs_, writes_;
 };
 

@@ -8,6 +8,7 @@
 #include "compile/decompose.h"
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
+#include "pir/effects.h"
 #include "pir/rewrite/pass.h"
 #include "pir/rewrite/stages.h"
 
@@ -18,7 +19,7 @@ namespace {
 size_t drop_copies(pir::Operation& root) {
   size_t n = 0;
   root.walk_post([&](pir::Operation& op) {
-    if (!op.is("pd_op.assign") || !op.block() || op.operand(0).type() != op.result().type()) return;
+    if (!op.block() || !pir::is_identity(op) || op.has(pir::kBarrier)) return;
     op.result().replace_all_uses_with(op.operand(0));
     op.erase();
     ++n;
@@ -84,7 +85,8 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
     partition.stayed = options.stayed;
     program = distributed::partition(program, partition);
   }
-  bool fuse = options.cinn && flags::get_bool("use_cinn") && can_compile();
+  // Each operator's output is looked at where numbers are checked: groups have none but their last.
+  bool fuse = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf") && can_compile();
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add_pipeline(pir::stage_pipeline("captured"));
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });

@@ -58,7 +58,8 @@ class ProgramNode final : public autograd::Node {
   std::vector<size_t> edge_of_source;  // per source (inputs, then parameters): its edge, or none
   Tensors inputs, parameters;          // with their histories
   std::vector<Ref<RefCounted>> histories;
-  RandomKey key;  // the generator before the call
+  RandomKey key;              // the generator before the call
+  executor::DrawnKeys drawn;  // in the forward part, for what is computed again
   std::vector<uint8_t> needs;
   size_t num_user_outputs = 0;
   bool released = false;
@@ -96,7 +97,7 @@ class ProgramNode final : public autograd::Node {
       }
       args.push_back(std::move(g));
     }
-    std::vector<Tensor> results = training->backward().run(args);
+    std::vector<Tensor> results = training->backward().run(args, {}, nullptr, &drawn);
     Tensors grads(edges.size());
     const auto& sources = training->grad_results();
     for (size_t k = 0; k < sources.size(); ++k) {
@@ -374,7 +375,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
   distributed::Layouts stayed;
   if (training) {
     stayed = training->stayed();
-    results = training->forward().run(here(inputs), here(parameters));
+    results = training->forward().run(here(inputs), here(parameters), nullptr, &node->drawn);
     // What is kept comes last.
     size_t first = results.size() - training->num_kept();
     for (size_t k = first; k < results.size(); ++k) {

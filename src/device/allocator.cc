@@ -263,7 +263,40 @@ void reset_peak(Place place) {
   c.peak_reserved.store(c.reserved.load());
 }
 
+namespace {
+struct Trimmers {
+  std::mutex mutex;
+  std::vector<std::function<void()>> list;
+};
+Trimmers& trimmers() {
+  static auto* t = new Trimmers;
+  return *t;
+}
+}  // namespace
+
+void on_trim(std::function<void()> fn) {
+  std::lock_guard lock(trimmers().mutex);
+  trimmers().list.push_back(std::move(fn));
+}
+
+void* reserve_pages(size_t bytes) { return from_device(cache(Place::cpu()), Place::cpu(), bytes); }
+
+void release_pages(void* ptr, size_t bytes) noexcept {
+  table(Place::cpu()).deallocate(0, ptr, bytes);
+  cache(Place::cpu()).count_reserved(-static_cast<int64_t>(bytes));
+}
+
+void note_use(int64_t bytes) { cache(Place::cpu()).count_use(bytes); }
+
 void trim(Place place) {
+  if (place.is_cpu()) {
+    std::vector<std::function<void()>> list;
+    {
+      std::lock_guard lock(trimmers().mutex);
+      list = trimmers().list;
+    }
+    for (auto& fn : list) fn();
+  }
   Cache& c = cache(place);
   std::multimap<size_t, void*> blocks;
   {

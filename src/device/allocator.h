@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "device/place.h"
 
@@ -24,5 +25,12 @@ void deallocate(Place place, void* ptr, size_t bytes) noexcept;
 AllocatorStats stats(Place place);
 void reset_peak(Place place);
 void trim(Place place);  // gives cached blocks back to the device
+
+// For those who keep large blocks of host memory themselves: memory past the cache, counted as reserved, and how much
+// of it is in use. What is kept idle is given back when somebody trims, or when the system has no more.
+void* reserve_pages(size_t bytes);
+void release_pages(void* ptr, size_t bytes) noexcept;
+void note_use(int64_t bytes);
+void on_trim(std::function<void()> fn);
 
 }  // namespace paddle::device

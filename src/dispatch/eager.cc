@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/default_place.h"
+#include "dispatch/check_numbers.h"
 #include "dispatch/state.h"
 #include "phi/kernels/registry.h"
 
@@ -105,21 +106,6 @@ void bind_inplace_outputs(OpCall& c) {
   }
 }
 
-// A view knows the tensor whose storage it looks into; autograd needs it when somebody writes in place.
-void note_views(OpCall& c) {
-  for (size_t i = 0; i < c.num_outs(); ++i) {
-    if (c.op.outs[i].view_of < 0) continue;
-    const Tensor& source = c.args[c.op.outs[i].view_of].tensor();
-    auto note = [&](const Tensor& view) {
-      if (!view.defined() || view->storage != source->storage || view.same(source)) return;
-      view->base = source->base ? source->base : Ref<TensorImpl>(source.impl());
-      view->base_generation = view->base->generation;
-    };
-    note(c.out(i));
-    for (const Tensor& t : c.out_list(i)) note(t);
-  }
-}
-
 void run_composition(OpCall& c) {
   GradMode off(false);
   if (!c.inplace) return c.op.decompose(c);
@@ -138,6 +124,21 @@ void run_composition(OpCall& c) {
 }
 
 }  // namespace
+
+// A view knows the tensor whose storage it looks into; autograd needs it when somebody writes in place.
+void note_views(OpCall& c) {
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    if (c.op.outs[i].view_of < 0) continue;
+    const Tensor& source = c.args[c.op.outs[i].view_of].tensor();
+    auto note = [&](const Tensor& view) {
+      if (!view.defined() || view->storage != source->storage || view.same(source)) return;
+      view->base = source->base ? source->base : Ref<TensorImpl>(source.impl());
+      view->base_generation = view->base->generation;
+    };
+    note(c.out(i));
+    for (const Tensor& t : c.out_list(i)) note(t);
+  }
+}
 
 void copy_into(const Tensor& dst, const Tensor& src) {
   if (dst.shape() != src.shape() || dst.dtype() != src.dtype()) [[unlikely]]
@@ -192,6 +193,9 @@ void run_eager(OpCall& c) {
   resolve_arguments(c);
   infer(c);
   run_kernel(c);
+  // Empty memory holds anything.
+  if (check_nan_inf.load(std::memory_order_relaxed) && !c.op.has(kFactory)) [[unlikely]]
+    check_outputs(c);
 }
 
 }  // namespace paddle::dispatch

@@ -11,6 +11,7 @@ void run_eager(OpCall& c);
 void resolve_arguments(OpCall& c);  // lists and scalars given as tensors become constants
 void infer(OpCall& c);              // place and metas; bad input raises here
 void run_kernel(OpCall& c);         // allocates what isn't there and computes
+void note_views(OpCall& c);         // of an operator that looks into an argument: the outputs' bases
 
 // Copies all elements; same shape and dtype, any strides, any places. Counts dst's version up.
 void copy_into(const Tensor& dst, const Tensor& src);

@@ -3,6 +3,7 @@
 
 #include "api/ops.h"
 #include "dispatch/state.h"
+#include "pir/recompute.h"
 
 namespace paddle::dispatch {
 
@@ -75,6 +76,8 @@ Trace::Trace(std::string name, pir::Program&& program) : name_(std::move(name)),
   generator_state_ = generator().state();
   for (pir::Operation& op : program_.block()) {
     if (op.is("builtin.parameter")) last_capture_ = &op;
+    if (pir::Attribute key = op.attr(pir::kRandomKey)) next_mark_ = std::max(next_mark_, key.as_int() + 1);
+    for (int64_t id : pir::recompute_path(op)) next_mark_ = std::max(next_mark_, id + 1);
     pir::Attribute a = op.attr("parameter_name");
     if (a) names_[a.as_string()] = 1;
   }
@@ -309,7 +312,19 @@ pir::Operation* Trace::emit(const pir::OpDef& def, std::span<const pir::Value> o
   builder_.set_loc(current_location());
   ++edits_;
   if (role_) attrs.set("op_role", pir::Attribute::i32(role_));
-  return builder_.create(def, operands, std::move(attrs), results);
+  return mark(builder_.create(def, operands, std::move(attrs), results));
+}
+
+pir::Operation* Trace::mark(pir::Operation* op) {
+  if (!marks.path.empty()) op->set_attr(pir::kRecompute, pir::Attribute::i64s(marks.path));
+  if (!op->has(kRandom)) return op;
+  // In a loop one operation draws many times: it has no name, and what it made is kept.
+  const bool once = blocks_.size() == 1;
+  std::optional<int64_t> key = marks.key;
+  if (!key && !marks.path.empty() && marks.preserve_rng && once) key = fresh_mark();
+  if (key) op->set_attr(pir::kRandomKey, pir::Attribute::i64(*key));
+  if (key && marks.replayed) op->set_attr(pir::kReplayed, pir::Attribute::boolean(true));
+  return op;
 }
 
 Tensor Trace::traced(const Tensor& t) {

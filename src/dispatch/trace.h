@@ -98,6 +98,16 @@ class Trace final : public Interpreter {
   pir::Program& program() { return program_; }
   const std::vector<pir::Block*>& blocks() const { return blocks_; }  // outermost first
 
+  // ---- recompute (pir/recompute.h): how operations are marked from here on
+  struct Marks {
+    std::vector<int64_t> path;   // the regions that the operations stand in, outermost first
+    bool preserve_rng = true;    // random operators there draw the same when they are computed again
+    std::optional<int64_t> key;  // of the next random operator; else a fresh one inside of regions
+    bool replayed = false;       // it takes what `key` drew
+  };
+  Marks marks;
+  int64_t fresh_mark() { return next_mark_++; }
+
   // ---- gradients of leaves
   Tensor grad_of(const Tensor& leaf);                  // undefined: none
   void set_grad(const Tensor& leaf, const Tensor& g);  // undefined: clears it
@@ -139,6 +149,7 @@ class Trace final : public Interpreter {
   // Emits an operation; results as tensors of the program.
   pir::Operation* emit(const pir::OpDef& def, std::span<const pir::Value> operands, pir::AttrMap attrs,
                        std::span<const pir::Type> results);
+  pir::Operation* mark(pir::Operation* op);  // as `marks` says
 
  private:
   friend class TraceRegion;
@@ -199,6 +210,7 @@ class Trace final : public Interpreter {
   uint64_t edits_ = 0;
   int role_ = 0;
   std::unordered_map<std::string, Tensor> named_;
+  int64_t next_mark_ = 1;
 };
 
 // Defined once, in the core library: an inline variable would be another one in the extension module.

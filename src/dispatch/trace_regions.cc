@@ -126,7 +126,7 @@ Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tenso
   for (size_t i = 0; i < a.size(); ++i) types.push_back(joined(a[i].type(), b[i].type()));
   Value cond = trace.value_of(pred);
   trace.builder().set_loc(current_location());
-  pir::Operation* op = trace.builder().create(pir::op_def("pd_op.if"), {&cond, 1}, {}, types, 2);
+  pir::Operation* op = trace.mark(trace.builder().create(pir::op_def("pd_op.if"), {&cond, 1}, {}, types, 2));
   op->region(0).take_blocks(yes.region());
   op->region(1).take_blocks(no.region());
   Tensors results;
@@ -161,7 +161,7 @@ Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, Trac
     types.push_back(t);
   }
   trace.builder().set_loc(current_location());
-  pir::Operation* op = trace.builder().create(pir::op_def("pd_op.while"), operands, {}, types, 1);
+  pir::Operation* op = trace.mark(trace.builder().create(pir::op_def("pd_op.while"), operands, {}, types, 1));
   op->region(0).take_blocks(body.region());
   Tensors results;
   for (size_t i = 0; i < types.size(); ++i) {

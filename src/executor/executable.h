@@ -21,8 +21,12 @@ class AssertionFailed : public Error {
   using Error::Error;
 };
 
+// What random operators drew, by name (pir::kRandomKey), for those that draw the same again.
+using DrawnKeys = std::unordered_map<int64_t, RandomKey>;
+
 struct Code;   // a block's instructions
 struct Frame;  // a run's values
+struct MemoryModel;
 
 class Executable {
  public:
@@ -34,9 +38,10 @@ class Executable {
   // inputs: for each pd_op.data, in order. parameters: for each builtin.parameter, in order; null: those that the
   // program holds. Results: for each shadow_output and set_parameter, in order. A parameter that a set_parameter writes
   // may be overwritten in place while the program runs; its result is then the parameter itself. keys: where given,
-  // random operators draw from there instead of from the generator (to run the same again).
+  // random operators draw from there instead of from the generator (to run the same again). drawn: where given, named
+  // draws are noted there, and replayed ones taken from there: a forward and a backward part share it.
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> parameters = {},
-                          Generator* keys = nullptr) const;
+                          Generator* keys = nullptr, DrawnKeys* drawn = nullptr) const;
 
   const pir::Program& program() const { return program_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
@@ -47,12 +52,23 @@ class Executable {
   };
   const std::vector<Result>& results() const { return results_; }
   size_t num_instructions() const;
-  std::string str() const;  // the instructions, one a line
+  std::string str() const;  // the instructions, one a line; slot@buffer: where in the arena
+  struct MemoryUse {
+    size_t arena;  // bytes of a run's arena
+    size_t least;  // no layout could do with less
+  };
+  // input_sizes: of the symbols in the inputs' shapes, in order.
+  MemoryUse memory_use(std::span<const int64_t> input_sizes = {}) const;
 
  private:
   friend class Lowering;
+  static constexpr size_t kIdleFrames = 8;
+  std::unique_ptr<Frame> fresh_frame() const;
+  std::unique_ptr<Frame> take_frame(const std::vector<int64_t>& sizes) const;
+
   pir::Program program_;
   std::unique_ptr<Code> code_;
+  std::unique_ptr<MemoryModel> memory_;
   size_t num_slots_ = 0, num_lists_ = 0;
   std::unordered_map<int64_t, uint32_t> symbol_index_;  // a symbol's id -> its place in a frame
   std::vector<std::string> input_names_, parameter_names_;
@@ -64,7 +80,7 @@ class Executable {
   };
   std::vector<InputSymbol> input_symbols_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Frame>> idle_;  // frames kept for the next run
+  mutable std::vector<std::unique_ptr<Frame>> idle_;  // kept for further runs, the last used last
 };
 
 // What print operations do with their texts and tensors; installed by the language binding. Default: standard output.

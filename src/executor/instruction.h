@@ -53,11 +53,16 @@ struct Code;
 
 struct Instruction {
   Kind kind = Kind::kKernel;
+  uint32_t id = 0, end = 0;    // in the order of the program; end: of the last inside of its regions
+  uint32_t workspace = kNone;  // kGroup: which buffer of the arena
   bool static_metas = false;
-  bool random = false;
+  bool prepared = false;  // with its call kept from run to run (frame.h)
+  bool random = false, replayed = false;
+  std::optional<int64_t> named_key;      // pir::kRandomKey
   std::shared_ptr<ShardGeometry> shard;  // random operators of partitioned programs: which part of the whole they draw
   bool view = false;
-  int8_t reuse = -1;  // operand (by patch) whose memory the first output may take over: elementwise, last use
+  int8_t reuse = -1;  // operand (by patch) whose memory the first output may take over: elementwise, last use; where
+                      // both are in the arena, the plan has settled it
   const OpInfo* op = nullptr;
   RunFn kernel = nullptr;  // null: the composition
   std::vector<Arg> args;   // templates; patched per run
@@ -66,7 +71,7 @@ struct Instruction {
   std::vector<uint32_t> operands;         // slots; of lists where lists are meant
   std::vector<uint32_t> results;          // kNone: unused
   std::vector<uint8_t> result_lists;      // per result: a list
-  std::vector<TensorMeta> metas;          // kKernel: per result, where static
+  std::vector<TensorMeta> metas;          // per result of a kernel or group; sizes may be symbolic
   std::vector<std::vector<TensorMeta>> list_metas;
   struct Target {
     uint8_t out, arg;
@@ -77,8 +82,6 @@ struct Instruction {
   std::vector<SymbolBinding> binds;
   std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile: body
   cinn::CompiledRegion group;
-  std::vector<std::vector<Dim>> group_shapes;
-  std::vector<DType> group_dtypes;
   Tensor constant;
   std::string text;                // kAssert: message
   std::vector<std::string> texts;  // kPrint
@@ -93,21 +96,5 @@ struct Code {
   std::vector<uint32_t> yields, yield_is_list;
   std::vector<SymbolBinding> arg_binds;
 };
-
-struct Frame {
-  std::vector<Tensor> tensors;
-  std::vector<Tensors> lists;
-  std::vector<std::vector<std::vector<OutSlot>>> stacks;
-  const std::unordered_map<int64_t, uint32_t>* symbol_index = nullptr;
-  std::vector<int64_t> symbols;
-  Generator* keys = nullptr;
-
-  int64_t value(Dim d) const {
-    if (d.is_const()) return d.value();
-    return evaluate(d, [this](int64_t id) { return symbols[symbol_index->at(id)]; });
-  }
-};
-
-void run_code(const Code& code, Frame& frame);
 
 }  // namespace paddle::executor

@@ -3,10 +3,13 @@
 
 #include "base/error.h"
 #include "device/default_place.h"
-#include "executor/instruction.h"
+#include "executor/lower.h"
+#include "executor/memory.h"
 #include "phi/kernels/registry.h"
 #include "pir/constant.h"
 #include "pir/dominance.h"
+#include "pir/effects.h"
+#include "pir/recompute.h"
 
 namespace paddle::executor {
 
@@ -24,12 +27,37 @@ class Lowering {
     compile_groups();
     find_written_parameters(top);
     e_.code_ = std::make_unique<Code>(block(top, true));
+    // Other devices' memory is theirs to lay out.
+    if (device::default_place().is_cpu())
+      for (auto& [v, slot] : slots_)
+        if (!is_list(v.type())) note_type(slot, v.type());
+    slot_types_.resize(e_.num_slots_);
+    e_.memory_ = std::make_unique<MemoryModel>(plan_memory(*e_.code_, slot_types_, e_.num_lists_, e_.result_slots_));
   }
 
  private:
   static bool is_list(pir::Type t) {
     return t.is_vector() || t.kind() == pir::TypeKind::kTensorArray || t.kind() == pir::TypeKind::kStack ||
            t.kind() == pir::TypeKind::kInlet || t.kind() == pir::TypeKind::kOutlet;
+  }
+
+  void note_type(uint32_t slot, pir::Type t) {
+    if (!t || t.kind() != pir::TypeKind::kTensor) return;
+    if (slot_types_.size() <= slot) slot_types_.resize(slot + 1);
+    slot_types_[slot] = {t.dtype(), t.shape(), follows_from_inputs(t.shape())};
+  }
+  bool follows_from_inputs(const Shape& shape) const {
+    for (Dim d : shape) {
+      if (d.is_const()) {
+        if (d.value() < 0) return false;
+        continue;
+      }
+      std::vector<Dim> symbols;
+      symbols_of(d, symbols);
+      for (Dim s : symbols)
+        if (!input_symbol(node_of(s).value)) return false;
+    }
+    return true;
   }
 
   uint32_t slot_of(Value v) {
@@ -228,7 +256,7 @@ class Lowering {
       i.kind = Kind::kListItem, i.number = op.attr("index").as_int();
     else if (op.is("builtin.constant"))
       i.kind = Kind::kConstant, i.constant = pir::constant_tensor(op, e_.program_);
-    else if (op.is("pd_op.shadow_feed") || op.is("pd_op.assign"))
+    else if (pir::is_identity(op))
       i.kind = Kind::kAlias;
     else if (op.is("pd_op.if"))
       branch(op, i);
@@ -314,11 +342,12 @@ class Lowering {
     for (Value v : i.group.inputs) i.operands.push_back(slot_of(v));
     i.static_metas = true;
     for (Value v : op.results_vector()) {
-      i.group_shapes.emplace_back(v.shape().begin(), v.shape().end());
-      i.group_dtypes.push_back(v.dtype());
       i.static_metas &= is_static(view(v.shape()));
       i.metas.push_back({v.dtype(), v.shape()});
     }
+    i.prepared = true;
+    for (const TensorMeta& m : i.metas) i.prepared &= follows_from_inputs(m.shape);
+    i.prepared &= follows_from_inputs(Shape(i.group.symbols.begin(), i.group.symbols.end()));
   }
 
   // ---- operators with a record
@@ -328,6 +357,10 @@ class Lowering {
     i.kind = Kind::kKernel;
     i.op = &info;
     i.random = info.has(kRandom);
+    if (pir::Attribute name = op.attr(pir::kRandomKey); i.random && name) {
+      i.named_key = name.as_int();
+      i.replayed = static_cast<bool>(op.attr(pir::kReplayed));
+    }
     if (pir::Attribute whole = op.attr(kShardWhole); i.random && whole) {
       auto sizes = [](const pir::Attribute& a) {
         Sizes s;
@@ -356,6 +389,24 @@ class Lowering {
     static_metas(op, info, i);
     targets(op, info, i, last);
     memory_reuse(op, info, i, last);
+    i.prepared = place.is_cpu() && can_be_prepared(i);
+  }
+
+  // Everything but the tensors is known once the sizes of the inputs are.
+  bool can_be_prepared(const Instruction& i) const {
+    if (!i.kernel || !i.targets.empty() || i.op->has(kInplaceOnly | kDataDependentShape | kCollective)) return false;
+    for (const Patch& p : i.patches) {
+      const Arg& a = i.args[p.arg];
+      if (p.kind == Patch::kTensor || p.kind == Patch::kTensors) continue;
+      if (p.kind == Patch::kSymbolicInts && follows_from_inputs(Shape(view(a.ints().values())))) continue;
+      if (p.kind == Patch::kSymbolicScalar && follows_from_inputs(Shape{a.scalar().dim()})) continue;
+      return false;
+    }
+    for (uint8_t list : i.result_lists)
+      if (list) return false;
+    for (const TensorMeta& m : i.metas)
+      if (!follows_from_inputs(m.shape)) return false;
+    return true;
   }
 
   void patch_operand(Value v, uint8_t arg, const OpInfo& info, Instruction& i) {
@@ -475,6 +526,7 @@ class Lowering {
 
   Executable& e_;
   std::unordered_map<Value, uint32_t> slots_;
+  std::vector<SlotType> slot_types_;
   std::unordered_map<Value, Value> becomes_;
   std::unordered_map<const Operation*, cinn::CompiledRegion> groups_;
   std::unordered_set<Value> group_inputs_;
@@ -482,38 +534,6 @@ class Lowering {
   std::unordered_map<Value, const Operation*>* last_ = nullptr;
 };
 
-Executable::Executable(pir::Program program) : program_(std::move(program)) { Lowering(*this).run(); }
-Executable::~Executable() = default;
-
-namespace {
-size_t count(const Code& c) {
-  size_t n = c.list.size();
-  for (const Instruction& i : c.list) {
-    if (i.body) n += count(*i.body);
-    if (i.otherwise) n += count(*i.otherwise);
-  }
-  return n;
-}
-void write(const Code& c, std::string indent, std::string& out) {
-  for (const Instruction& i : c.list) {
-    out += indent + (i.source ? std::string(i.source->name()) : "?");
-    for (uint32_t s : i.operands) out += s == kNone ? " -" : " " + std::to_string(s);
-    out += " ->";
-    for (uint32_t s : i.results) out += s == kNone ? " -" : " " + std::to_string(s);
-    if (!i.frees.empty()) out += "  frees";
-    for (uint32_t s : i.frees) out += " " + std::to_string(s);
-    out += i.reuse >= 0 ? "  in place\n" : "\n";
-    if (i.body) write(*i.body, indent + "  ", out);
-    if (i.otherwise) write(*i.otherwise, indent + "  ", out);
-  }
-}
-}  // namespace
-
-size_t Executable::num_instructions() const { return count(*code_); }
-std::string Executable::str() const {
-  std::string out;
-  write(*code_, "", out);
-  return out;
-}
+void lower(Executable& e) { Lowering(e).run(); }
 
 }  // namespace paddle::executor

@@ -243,6 +243,8 @@ std::vector<OpDef> builtin_dialects() {
       with(make("builtin.constant", {}, {attr("value", {AttrKind::kDense, AttrKind::kString, AttrKind::kSymbol})},
                 {result("out")}, kConstantLike),
            infer_constant));
+  r.push_back(
+      with(make("builtin.barrier", {operand("x")}, {}, {result("out")}, uint64_t{kIdentity} | kBarrier), infer_same));
   // cf
   r.push_back(with(make("cf.yield", {many("values")}, {}, {}, kTerminator), infer_none));
   r.push_back(with(make("cf.stack_create", {}, {}, {result("stack"), result("inlet"), result("outlet")}, kSideEffect),
@@ -260,7 +262,8 @@ std::vector<OpDef> builtin_dialects() {
       make("pd_op.fetch", {operand("x")}, {attr("name", kStr), attr("col", kAnyInt)}, {result("out")}, kGraphOutput),
       infer_same));
   r.push_back(
-      with(make("pd_op.shadow_feed", {operand("x")}, {maybe("dst_place_type", kAnyInt)}, {result("out")}), infer_same));
+      with(make("pd_op.shadow_feed", {operand("x")}, {maybe("dst_place_type", kAnyInt)}, {result("out")}, kIdentity),
+           infer_same));
   r.push_back(regions(make("pd_op.if", {operand("cond")}, {}, {many_results("outs")}, kControlFlow), 2, 2, verify_if));
   r.push_back(regions(make("pd_op.while", {operand("cond"), many("inputs")}, {}, {many_results("outs")}, kControlFlow),
                       1, 1, verify_while));

@@ -6,6 +6,8 @@ namespace paddle::pir {
 
 bool is_removable(const Operation& op);  // if nothing uses its results
 bool is_mergeable(const Operation& op);  // an equal operation before it may stand for it
+// Its result is its operand, of the same type: an identity by trait, or a record whose expression is just its tensor.
+bool is_identity(const Operation& op);
 inline bool is_dead(const Operation& op) { return op.results_unused() && is_removable(op); }
 
 }  // namespace paddle::pir

@@ -28,13 +28,15 @@ enum PirTraits : uint64_t {
   kGraphOutput = 1ull << 43,   // takes a value out: set_parameter, shadow_output, fetch
   kConstantLike = 1ull << 44,  // its result is known from its attributes alone
   kInplaceForm = 1ull << 45,   // spelled `op_`: overwrites an operand (programs that were saved after in-place passes)
+  kIdentity = 1ull << 46,      // its result is its operand
+  kBarrier = 1ull << 47,       // what follows from its result is computed anew: never merged with what was there before
 };
 
 // What an operation does beyond computing its results: it isn't removed though unused.
 constexpr uint64_t kKeep = uint64_t{kSideEffect} | kCollective | kInplaceOnly | uint64_t{kTerminator} | kGraphInput |
                            kGraphOutput | kInplaceForm;
 // Two equal ones aren't merged: each random operator draws its own numbers.
-constexpr uint64_t kDistinct = kKeep | uint64_t{kRandom};
+constexpr uint64_t kDistinct = kKeep | uint64_t{kRandom} | uint64_t{kBarrier};
 
 struct OperandDef {
   std::string name;

@@ -29,7 +29,7 @@ _NAMES = {
     }.items()
     for name in names.split()
 }
-_SUBMODULES = frozenset(["auto_parallel", "communication", "launch", "parallel", "checkpoint"])
+_SUBMODULES = frozenset(["auto_parallel", "communication", "fleet", "launch", "parallel", "checkpoint"])
 
 __all__ = sorted(_NAMES)
 

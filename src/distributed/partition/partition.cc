@@ -13,6 +13,7 @@
 #include "distributed/reshard.h"
 #include "pir/clone.h"
 #include "pir/op_args.h"
+#include "pir/recompute.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 #include "spmd/local_shape.h"
@@ -37,8 +38,7 @@ class Partitioner {
     for (pir::Operation& op : whole_.block()) {
       pir::Operation* last = block.back();
       visit(op);
-      for (pir::Operation* made = last ? last->next() : block.front(); made; made = made->next())
-        made->set_loc(op.loc());
+      for (pir::Operation* made = last ? last->next() : block.front(); made; made = made->next()) keep_notes(op, *made);
       if (&op == marked) *options_.mark = block.back();
       if (report_) note(op);
     }
@@ -68,6 +68,13 @@ class Partitioner {
     return ranks;
   }
 
+  // What was noted of the operation holds for those that take its place.
+  static void keep_notes(const pir::Operation& op, pir::Operation& made) {
+    made.set_loc(op.loc());
+    for (const char* name : {pir::kRandomKey, pir::kReplayed})
+      if (pir::Attribute a = op.attr(name); a && made.has(kRandom)) made.set_attr(name, a);
+  }
+
   void visit(pir::Operation& op) {
     if (op.is("builtin.parameter")) return parameter(op);
     if (op.is("pd_op.data") && options_.inputs.count(op.attr("name").as_string())) return data(op);
@@ -77,6 +84,7 @@ class Partitioner {
     if (op.is("builtin.set_parameter")) return set_parameter(op);
     if (op.is("builtin.shadow_output") && options_.results.count(op.attr("output_name").as_string())) return result(op);
     if (op.is("builtin.shadow_output") && stays(op.operand(0))) return stay(op);
+    if (op.has(pir::kBarrier) && any_dist(op)) return barrier(op);
     const OpInfo* info = op.info();
     bool region_free = op.num_regions() == 0;
     if (info && region_free && any_dist(op)) return call(op, *info);
@@ -164,6 +172,20 @@ class Partitioner {
     OutSlot s;
     for (pir::Value v : op.operands()) s.list.push_back(v ? slot(v).tensor : Tensor());
     values_[op.result()] = std::move(s);
+  }
+
+  // Each part stands behind one.
+  void barrier(pir::Operation& op) {
+    const Tensor& t = slot(op.operand(0)).tensor;
+    const spmd::DistPayload& p = spmd::dist_payload(t);
+    if (!p.local.defined()) {  // of another mesh's ranks
+      values_[op.result()].tensor = t;
+      return;
+    }
+    pir::Value v = trace_.builder().value(op.name(), {trace_.value_of(p.local)});
+    v.set_stop_gradient(op.result().stop_gradient());
+    values_[op.result()].tensor =
+        spmd::make_dist(t.shape(), t.dtype(), t.place(), p.attr, trace_.tensor_of(v, v.stop_gradient()));
   }
 
   void split(pir::Operation& op) {

@@ -1,0 +1,3 @@
+"""Helpers of paddle.distributed.fleet."""
+
+from ..recompute import recompute  # noqa: F401

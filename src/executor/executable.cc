@@ -1,0 +1,129 @@
+// Executable: running a program with a frame; how it reads for people.
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "dispatch/state.h"
+#include "dispatch/trace.h"
+#include "executor/frame.h"
+#include "executor/lower.h"
+
+namespace paddle::executor {
+
+Executable::Executable(pir::Program program) : program_(std::move(program)) { lower(*this); }
+Executable::~Executable() = default;
+
+namespace {
+constexpr int64_t kElsewhere = -1;  // no size: some of the tensors are on another device
+
+size_t count(const Code& c) {
+  size_t n = c.list.size();
+  for (const Instruction& i : c.list) {
+    if (i.body) n += count(*i.body);
+    if (i.otherwise) n += count(*i.otherwise);
+  }
+  return n;
+}
+void write(const Code& c, const MemoryModel& memory, const std::string& indent, std::string& out) {
+  for (const Instruction& i : c.list) {
+    out += indent + (i.source ? std::string(i.source->name()) : "?");
+    for (uint32_t s : i.operands) out += s == kNone ? " -" : " " + std::to_string(s);
+    out += " ->";
+    for (size_t k = 0; k < i.results.size(); ++k) {
+      const uint32_t s = i.results[k];
+      out += s == kNone ? " -" : " " + std::to_string(s);
+      const bool list = k < i.result_lists.size() && i.result_lists[k];
+      if (s != kNone && !list && memory.buffer_of[s] != kNone) out += "@" + std::to_string(memory.buffer_of[s]);
+    }
+    if (!i.frees.empty()) out += "  frees";
+    for (uint32_t s : i.frees) out += " " + std::to_string(s);
+    out += i.reuse >= 0 ? "  in place\n" : "\n";
+    if (i.body) write(*i.body, memory, indent + "  ", out);
+    if (i.otherwise) write(*i.otherwise, memory, indent + "  ", out);
+  }
+}
+}  // namespace
+
+size_t Executable::num_instructions() const { return count(*code_); }
+std::string Executable::str() const {
+  std::string out;
+  write(*code_, *memory_, "", out);
+  return out;
+}
+
+Executable::MemoryUse Executable::memory_use(std::span<const int64_t> input_sizes) const {
+  std::unique_ptr<Frame> frame = fresh_frame();
+  for (size_t k = 0; k < input_symbols_.size() && k < input_sizes.size(); ++k)
+    frame->symbols[input_symbols_[k].symbol] = input_sizes[k];
+  frame->prepare(*code_, *memory_, true);
+  return {frame->layout.bytes, lower_bound(frame->intervals)};
+}
+
+std::unique_ptr<Frame> Executable::fresh_frame() const {
+  auto frame = std::make_unique<Frame>();
+  frame->tensors.resize(num_slots_);
+  frame->lists.resize(num_lists_);
+  frame->stacks.resize(num_lists_);
+  frame->symbols.resize(symbol_index_.size());
+  frame->symbol_index = &symbol_index_;
+  return frame;
+}
+
+// One that was prepared for these sizes, else one to prepare.
+std::unique_ptr<Frame> Executable::take_frame(const std::vector<int64_t>& sizes) const {
+  std::unique_ptr<Frame> frame;
+  {
+    std::lock_guard lock(mutex_);
+    auto fits = std::find_if(idle_.rbegin(), idle_.rend(), [&](auto& f) { return f->input_sizes == sizes; });
+    if (fits != idle_.rend()) {
+      frame = std::move(*fits);
+      idle_.erase(std::next(fits).base());
+      return frame;
+    }
+    if (idle_.size() >= kIdleFrames) {
+      frame = std::move(idle_.front());
+      idle_.erase(idle_.begin());
+    }
+  }
+  if (!frame) frame = fresh_frame();
+  frame->input_sizes = sizes;
+  frame->stale = true;
+  return frame;
+}
+
+std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> parameters, Generator* keys,
+                                    DrawnKeys* drawn) const {
+  check(inputs.size() == input_slots_.size(), ErrorKind::kValue, "the program expects {} inputs, got {}",
+        input_slots_.size(), inputs.size());
+  std::vector<int64_t> sizes;
+  for (const InputSymbol& s : input_symbols_) sizes.push_back(inputs[s.input].size(s.axis));
+  auto on_host = [](const Tensor& t) { return !t.defined() || t.place().is_cpu(); };
+  const std::span<const Tensor> held(parameters.empty() ? std::span<const Tensor>(parameters_) : parameters);
+  const bool host =
+      std::all_of(inputs.begin(), inputs.end(), on_host) && std::all_of(held.begin(), held.end(), on_host);
+  if (!host) sizes.push_back(kElsewhere);  // frames of another kind
+  std::unique_ptr<Frame> frame = take_frame(sizes);
+  frame->keys = keys ? keys : &generator();
+  frame->drawn = drawn ? drawn : &frame->own_drawn;
+  for (size_t k = 0; k < input_symbols_.size(); ++k) frame->symbols[input_symbols_[k].symbol] = sizes[k];
+  if (std::exchange(frame->stale, false)) frame->prepare(*code_, *memory_, host);
+  for (size_t i = 0; i < inputs.size(); ++i) frame->tensors[input_slots_[i]] = inputs[i];
+  for (size_t i = 0; i < parameter_slots_.size(); ++i)
+    frame->tensors[parameter_slots_[i]] = i < parameters.size() ? parameters[i] : parameters_[i];
+  std::vector<Tensor> out;
+  out.reserve(result_slots_.size());
+  {
+    dispatch::StackScope alone;
+    dispatch::GradMode off(false);
+    frame->enter(*memory_);
+    // A frame whose run failed is dropped with what it holds.
+    run_code(*code_, *frame);
+    for (uint32_t s : result_slots_) out.push_back(frame->tensors[s]);
+  }
+  frame->leave();
+  std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(frame));
+  return out;
+}
+
+}  // namespace paddle::executor

@@ -1,0 +1,78 @@
+// Frame: the values of one run, and what is prepared for runs with the same sizes: the arena's layout, tensors that
+// stand for what lives there, the calls of kernels with their arguments. A step of such a run neither allocates nor
+// looks anything up.
+#pragma once
+#include <forward_list>
+#include <memory>
+
+#include "executor/arena.h"
+#include "executor/memory.h"
+#include "executor/plan.h"
+
+namespace paddle::executor {
+
+// A kernel's call, kept from run to run.
+struct PreparedCall {
+  explicit PreparedCall(const Instruction& i) : args(i.args), call(*i.op, args) {}
+  std::vector<Arg> args;
+  OpCall call;
+  std::forward_list<Ints> ints;  // sizes of this frame's runs, in the arguments
+  std::forward_list<Scalar> scalars;
+  struct Result {
+    uint32_t slot;
+    uint32_t index;
+    bool in_arena;
+  };
+  std::vector<Result> results;
+};
+
+// A compiled group's launch.
+struct PreparedGroup {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  std::vector<int64_t> sizes;
+  std::vector<Shape> shapes;  // of the results
+  std::vector<bool> in_arena;
+};
+
+struct Frame {
+  std::vector<Tensor> tensors;
+  std::vector<Tensors> lists;
+  std::vector<std::vector<std::vector<OutSlot>>> stacks;
+  const std::unordered_map<int64_t, uint32_t>* symbol_index = nullptr;
+  std::vector<int64_t> symbols;
+  Generator* keys = nullptr;
+  DrawnKeys own_drawn;
+  DrawnKeys* drawn = nullptr;
+
+  // Prepared for these sizes of the inputs.
+  std::vector<int64_t> input_sizes;
+  bool stale = true;
+  std::vector<Interval> intervals;
+  Layout layout;
+  std::vector<Tensor> in_arena;                        // per tensor slot; undefined: elsewhere
+  std::vector<std::unique_ptr<PreparedCall>> calls;    // by Instruction::id
+  std::vector<std::unique_ptr<PreparedGroup>> groups;  // by Instruction::id
+  Arena arena;
+  bool placed = false;
+  char* arena_base = nullptr;  // where in_arena looks
+
+  int64_t value(Dim d) const {
+    if (d.is_const()) return d.value();
+    return evaluate(d, [this](int64_t id) { return symbols[symbol_index->at(id)]; });
+  }
+  Shape values(std::span<const Dim> dims) const {
+    Shape s;
+    for (Dim d : dims) s.push_back(Dim(value(d)));
+    return s;
+  }
+
+  // host: all that comes in is in host memory; else nothing is in the arena and every call is made anew.
+  void prepare(const Code& code, const MemoryModel& memory, bool host);
+  void enter(const MemoryModel& memory);  // takes an arena
+  void leave();                           // drops what the run held
+};
+
+void run_code(const Code& code, Frame& frame);
+
+}  // namespace paddle::executor

@@ -1,0 +1,9 @@
+// From a program to instructions.
+#pragma once
+#include "executor/instruction.h"
+
+namespace paddle::executor {
+
+void lower(Executable& e);
+
+}  // namespace paddle::executor
