@@ -2,17 +2,13 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "bindings/ir.h"
+#include "bindings/ir_classes.h"
 
 namespace paddle::bindings {
 namespace {
 
 using pir::Attribute;
 using pir::AttrKind;
-
-PyObject* text(std::string_view s) {
-  return must(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
 
 // A symbolic size is its expression: numbers would need a guard.
 PyObject* wrap_extent(Dim d) { return d.is_const() ? must(PyLong_FromLongLong(d.value())) : text(d.str()); }

@@ -2,17 +2,13 @@
 #include <dlfcn.h>
 
 #include "base/error.h"
-#include "bindings/ir.h"
+#include "bindings/ir_classes.h"
 #include "pir/printer.h"
 #include "pir/rewrite/stages.h"
 #include "pir/verifier.h"
 
 namespace paddle::bindings {
 namespace {
-
-PyObject* text(std::string_view s) {
-  return must(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
 
 // A callable held by C++ for as long as the process or a table wants it: let go under the interpreter's lock.
 std::shared_ptr<PyObject> held(PyObject* callable) {
@@ -133,7 +129,10 @@ PyObject* load_plugin(PyObject*, PyObject* path) {
   return guard([&]() -> PyObject* {
     std::string file = string_from(path, "load_plugin");
     // Its static initialisers register what it brings; it stays for the life of the process.
-    check(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr, ErrorKind::kOS, "[load_plugin] {}", dlerror());
+    if (!dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      const char* why = dlerror();
+      fail(ErrorKind::kOS, "[load_plugin] {}", why ? why : file.c_str());
+    }
     Py_RETURN_NONE;
   });
 }

@@ -1,6 +1,6 @@
 // Patterns from Python: functions with a rewriter, and declarative ones (DRR).
 #include "base/error.h"
-#include "bindings/ir.h"
+#include "bindings/ir_classes.h"
 #include "pir/rewrite/drr.h"
 #include "pir/rewrite/pattern.h"
 
@@ -295,7 +295,6 @@ PyMethodDef functions[] = {{"register_pattern_pass", register_pattern_pass, METH
 }  // namespace
 
 void add_ir_patterns(PyObject* module) {
-  auto slot = [](int id, auto* f) { return PyType_Slot{id, reinterpret_cast<void*>(f)}; };
   constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   static PyType_Slot rewriter_slots[] = {
       slot(Py_tp_dealloc, rewriter_dealloc), {Py_tp_methods, rewriter_methods}, {0, nullptr}};

@@ -1,6 +1,6 @@
 // Program of paddle._core.ir: what static mode builds and passes work on. Python subclasses it.
 #include "base/error.h"
-#include "bindings/ir.h"
+#include "bindings/ir_classes.h"
 #include "pir/dot.h"
 #include "pir/printer.h"
 #include "pir/verifier.h"
@@ -24,9 +24,6 @@ namespace {
 
 using dispatch::Trace;
 
-PyObject* text(std::string_view s) {
-  return must(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
 std::shared_ptr<IrProgram>& state_of(PyObject* o) { return reinterpret_cast<PyProgram*>(o)->state; }
 
 std::shared_ptr<IrProgram> fresh(pir::Program&& p) {
@@ -293,7 +290,6 @@ LentProgram::LentProgram(pir::Program* program) : state_(std::make_shared<IrProg
 LentProgram::~LentProgram() { state_->lent = nullptr; }
 
 void add_ir_program(PyObject* module) {
-  auto slot = [](int id, auto* f) { return PyType_Slot{id, reinterpret_cast<void*>(f)}; };
   static PyType_Slot slots[] = {slot(Py_tp_new, program_new),
                                 slot(Py_tp_dealloc, program_dealloc),
                                 {Py_tp_methods, methods},
@@ -312,7 +308,8 @@ PyModuleDef definition{
 void add_ir(PyObject* core) {
   Object module = own(PyModule_Create(&definition));
   add_ir_program(module.get());
-  add_ir_objects(module.get());
+  add_ir_operation(module.get());
+  add_ir_values(module.get());
   add_ir_run(module.get());
   add_ir_passes(module.get());
   add_ir_patterns(module.get());

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/generator.h"
-#include "bindings/ir.h"
+#include "bindings/ir_classes.h"
 #include "compile/pipeline.h"
 #include "dispatch/eager.h"
 #include "passes/passes.h"
@@ -33,10 +33,6 @@ struct PyPrepared {
 };
 PyTypeObject* prepared_type;
 Prepared& prepared_of(PyObject* o) { return *reinterpret_cast<PyPrepared*>(o)->value; }
-
-PyObject* text(std::string_view s) {
-  return must(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
 
 // Inputs that nothing depends on need not be fed.
 void drop_unused_inputs(pir::Program& p) {
@@ -387,7 +383,6 @@ PyMethodDef functions[] = {{"prepare", prepare, METH_VARARGS, "(program, fetches
 }  // namespace
 
 void add_ir_run(PyObject* module) {
-  auto slot = [](int id, auto* f) { return PyType_Slot{id, reinterpret_cast<void*>(f)}; };
   static PyType_Slot slots[] = {slot(Py_tp_dealloc, prepared_dealloc),
                                 slot(Py_tp_str, prepared_text),
                                 {Py_tp_methods, prepared_methods},

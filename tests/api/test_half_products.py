@@ -22,7 +22,9 @@ def close(tensor, expected, dtype):
 
 
 @pytest.mark.parametrize("dtype", list(ROUNDING))
-@pytest.mark.parametrize("shapes", [((5, 7), (7, 3)), ((2, 4, 5, 7), (7, 3)), ((2, 1, 5, 7), (3, 7, 3)), ((7,), (7, 3))])
+@pytest.mark.parametrize(
+    "shapes", [((5, 7), (7, 3)), ((2, 4, 5, 7), (7, 3)), ((2, 1, 5, 7), (3, 7, 3)), ((7,), (7, 3))]
+)
 def test_matmul(dtype, shapes):
     rng = np.random.default_rng(0)
     (x, xv), (y, yv) = (low(rng.standard_normal(s), dtype) for s in shapes)

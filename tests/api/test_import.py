@@ -36,7 +36,9 @@ def test_beside_torch(order):
 
     site = [os.path.dirname(os.path.dirname(paddle.__file__))] if python != sys.executable else []
     # both imported first, then both compute, twice: threads and compilers of each have started
-    code = "; ".join([COMPUTE[order[0]].split(";")[0], COMPUTE[order[1]].split(";")[0]] + [COMPUTE[n] for n in order * 2])
+    code = "; ".join(
+        [COMPUTE[order[0]].split(";")[0], COMPUTE[order[1]].split(";")[0]] + [COMPUTE[n] for n in order * 2]
+    )
     result = run(python, f"import sys; sys.path[0:0] = {site!r}; {code}")
     assert result.returncode == 0, result.stderr
 

@@ -32,7 +32,15 @@ def test_a_type_checker_accepts_the_stubs_and_finds_mistakes(tmp_path):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary", "--cache-dir", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--follow-imports=silent",
+        "--no-error-summary",
+        "--cache-dir",
+        str(tmp_path),
+    ]
     parts = [p.relative_to(PACKAGE.parent).with_suffix("").parts for p in STUBS]
     modules = [".".join(p[:-1] if p[-1] == "__init__" else p) for p in parts]
     wanted = [w for m in [*modules, "program"] for w in ("-m", m)]

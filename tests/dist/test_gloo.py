@@ -160,5 +160,7 @@ def test_the_published_demonstration_on_two_machines(tmp_path):
                 p.wait()
     logs = [path.read_text() for node in range(2) for path in sorted((tmp_path / f"log{node}").glob("workerlog.*"))]
     assert all(p.returncode == 0 for p in nodes), "\n".join(outputs + logs)
-    losses = [[float(w) for w in log.replace("[", " ").replace("]", " ").split() if w.startswith("4.0")] for log in logs]
+    losses = [
+        [float(w) for w in log.replace("[", " ").replace("]", " ").split() if w.startswith("4.0")] for log in logs
+    ]
     assert all(losses) and all(abs(v - 4.0) < 1e-5 for values in losses for v in values), logs

@@ -84,12 +84,23 @@ class SymInt:
         cc = other.compute if type(other) is SymInt else (lambda env: other)
         return SymInt(fn(self.example, ce), lambda env: fn(self.compute(env), cc(env)))
 
-    def __add__(self, o): return self._op(o, operator.add)
-    def __sub__(self, o): return self._op(o, operator.sub)
-    def __mul__(self, o): return self._op(o, operator.mul)
-    def __floordiv__(self, o): return self._op(o, operator.floordiv)
-    def __gt__(self, o): return self._op(o, operator.gt)
-    def __lt__(self, o): return self._op(o, operator.lt)
+    def __add__(self, o):
+        return self._op(o, operator.add)
+
+    def __sub__(self, o):
+        return self._op(o, operator.sub)
+
+    def __mul__(self, o):
+        return self._op(o, operator.mul)
+
+    def __floordiv__(self, o):
+        return self._op(o, operator.floordiv)
+
+    def __gt__(self, o):
+        return self._op(o, operator.gt)
+
+    def __lt__(self, o):
+        return self._op(o, operator.lt)
 
 
 def is_symint(x):
@@ -140,26 +151,55 @@ class Tensor:
             raise GraphBreak("the value of a traced tensor is needed")
         return self.data
 
-    def __bool__(self): return bool(self._value_needed())
-    def __int__(self): return int(self._value_needed())
-    def __float__(self): return float(self._value_needed())
-    def __index__(self): return operator.index(self._value_needed().item())
-    def __len__(self): return self.shape[0]
-    def numpy(self): return self._value_needed()
-    def item(self): return self._value_needed().item()
+    def __bool__(self):
+        return bool(self._value_needed())
+
+    def __int__(self):
+        return int(self._value_needed())
+
+    def __float__(self):
+        return float(self._value_needed())
+
+    def __index__(self):
+        return operator.index(self._value_needed().item())
+
+    def __len__(self):
+        return self.shape[0]
+
+    def numpy(self):
+        return self._value_needed()
+
+    def item(self):
+        return self._value_needed().item()
+
     __hash__ = object.__hash__
 
     def __iter__(self):
         return iter([self[i] for i in range(self.shape[0])])
 
-    def reshape(self, shape): return op(lambda a: a.reshape(shape), self)
-    def sum(self, axis=None, keepdim=False): return op(lambda a: np.asarray(a.sum(axis=axis, keepdims=keepdim)), self)
-    def mean(self): return op(lambda a: np.asarray(a.mean(dtype=a.dtype)), self)
-    def max(self): return op(lambda a: np.asarray(a.max()), self)
-    def abs(self): return op(np.abs, self)
-    def astype(self, d): return cast(self, d)
-    def any(self): return op(lambda a: np.asarray(a.any()), self)
-    def all(self): return op(lambda a: np.asarray(a.all()), self)
+    def reshape(self, shape):
+        return op(lambda a: a.reshape(shape), self)
+
+    def sum(self, axis=None, keepdim=False):
+        return op(lambda a: np.asarray(a.sum(axis=axis, keepdims=keepdim)), self)
+
+    def mean(self):
+        return op(lambda a: np.asarray(a.mean(dtype=a.dtype)), self)
+
+    def max(self):
+        return op(lambda a: np.asarray(a.max()), self)
+
+    def abs(self):
+        return op(np.abs, self)
+
+    def astype(self, d):
+        return cast(self, d)
+
+    def any(self):
+        return op(lambda a: np.asarray(a.any()), self)
+
+    def all(self):
+        return op(lambda a: np.asarray(a.all()), self)
 
     def __getitem__(self, i):
         if isinstance(i, Tensor):
@@ -171,6 +211,7 @@ class Tensor:
             a = a.copy()
             a[k[0] if k else i] = b
             return a
+
         rebind(self, op(run, self, as_t(v), *([i] if isinstance(i, Tensor) else [])))
 
     def add_(self, o):
@@ -209,17 +250,35 @@ def _weak(a, number, result):
         return bool
     if a.dtype.kind == "f":
         return a.dtype
-    return np.dtype("float32") if isinstance(number, float) or result.dtype.kind == "f" else a.dtype if a.dtype != bool else "int64"
+    return (
+        np.dtype("float32")
+        if isinstance(number, float) or result.dtype.kind == "f"
+        else a.dtype
+        if a.dtype != bool
+        else "int64"
+    )
 
 
-for _n, _f in dict(add=np.add, sub=np.subtract, mul=np.multiply, floordiv=np.floor_divide, mod=np.mod, truediv=np.true_divide,
-                   pow=np.power, matmul=np.matmul).items():
+for _n, _f in dict(
+    add=np.add,
+    sub=np.subtract,
+    mul=np.multiply,
+    floordiv=np.floor_divide,
+    mod=np.mod,
+    truediv=np.true_divide,
+    pow=np.power,
+    matmul=np.matmul,
+).items():
     _binary(_n, _f)
-for _n, _f in dict(lt=np.less, le=np.less_equal, gt=np.greater, ge=np.greater_equal, eq=np.equal, ne=np.not_equal).items():
+for _n, _f in dict(
+    lt=np.less, le=np.less_equal, gt=np.greater, ge=np.greater_equal, eq=np.equal, ne=np.not_equal
+).items():
+
     def _compare(self, other, fn=_f):
         if other is None or isinstance(other, (str, list, tuple, dict)):
             return NotImplemented
         return op(lambda a, b: np.asarray(fn(a, b)), self, as_t(other))
+
     setattr(Tensor, f"__{_n}__", _compare)
 Tensor.__neg__ = lambda self: op(np.negative, self)
 
@@ -415,10 +474,20 @@ def constant(value, shape=(), dtype=None):
     return op(lambda: t, kind="full")
 
 
-def cast(x, dtype): return op(lambda a: a.astype(str(dtype)), x, kind="cast")
-def logical_and(a, b): return op(np.logical_and, a, b)
-def logical_or(a, b): return op(np.logical_or, a, b)
-def logical_not(a): return op(np.logical_not, a)
+def cast(x, dtype):
+    return op(lambda a: a.astype(str(dtype)), x, kind="cast")
+
+
+def logical_and(a, b):
+    return op(np.logical_and, a, b)
+
+
+def logical_or(a, b):
+    return op(np.logical_or, a, b)
+
+
+def logical_not(a):
+    return op(np.logical_not, a)
 
 
 def assert_(cond, message, data=()):
@@ -427,6 +496,7 @@ def assert_(cond, message, data=()):
     def run(env):
         if not get(env, v).all():
             raise AssertionError(message)
+
     _append(run, "assert")
 
 
@@ -456,18 +526,22 @@ def _array_op(compute, ins, dtype, example, kind):
 
 
 def array_create(dtype, items):
-    return _array_op(lambda *xs: list(xs), items, dtype, [i.example for i in items] or [np.ones((), str(dtype))], "array_create")
+    return _array_op(
+        lambda *xs: list(xs), items, dtype, [i.example for i in items] or [np.ones((), str(dtype))], "array_create"
+    )
 
 
-def _t(i): return i if isinstance(i, Tensor) else constant(i)
+def _t(i):
+    return i if isinstance(i, Tensor) else constant(i)
 
 
 def array_write(a, i, v):
     def run(xs, k, x):
         xs = list(xs)
         k = int(k)
-        xs[k:k + 1] = [x]
+        xs[k : k + 1] = [x]
         return xs
+
     return _array_op(run, [a, _t(i), v], a.dtype, [v.example], "array_write")
 
 
@@ -478,8 +552,12 @@ def _array_to_tensor(compute, ins, example, kind):
     return Tensor(value=out)
 
 
-def array_read(a, i): return _array_to_tensor(lambda xs, k: xs[int(k)], [a, _t(i)], a.example[-1], "array_read")
-def array_length(a): return _array_to_tensor(lambda xs: len(xs), [a], np.asarray(1), "array_length")
+def array_read(a, i):
+    return _array_to_tensor(lambda xs, k: xs[int(k)], [a, _t(i)], a.example[-1], "array_read")
+
+
+def array_length(a):
+    return _array_to_tensor(lambda xs: len(xs), [a], np.asarray(1), "array_length")
 
 
 def array_pop(a, i):
@@ -487,23 +565,36 @@ def array_pop(a, i):
         xs = list(xs)
         xs.pop(int(k))
         return xs
+
     i = _t(i)
     return _array_op(run, [a, i], a.dtype, a.example, "array_pop"), array_read(a, i)
 
 
-def array_stack(a, axis): return _array_to_tensor(lambda xs: np.stack(xs, axis), [a], np.stack([a.example[-1]], axis), "stack")
-def array_concat(a, axis): return _array_to_tensor(lambda xs: np.concatenate(xs, axis), [a], a.example[-1], "concat")
+def array_stack(a, axis):
+    return _array_to_tensor(lambda xs: np.stack(xs, axis), [a], np.stack([a.example[-1]], axis), "stack")
+
+
+def array_concat(a, axis):
+    return _array_to_tensor(lambda xs: np.concatenate(xs, axis), [a], a.example[-1], "concat")
 
 
 mode = ["train"]
 
 
-def state_key(): return mode[0]
-def get_default_dtype(): return "float32"
+def state_key():
+    return mode[0]
 
 
-def to_tensor(array): return Tensor(array)
-def as_dtype(d): return DType(np.dtype(d if isinstance(d, str) else str(d)).name)
+def get_default_dtype():
+    return "float32"
+
+
+def to_tensor(array):
+    return Tensor(array)
+
+
+def as_dtype(d):
+    return DType(np.dtype(d if isinstance(d, str) else str(d)).name)
 
 
 class Layer:
@@ -519,8 +610,11 @@ class Layer:
             out = hook(self, args, out)
         return out
 
-    def train(self): self._mode(True)
-    def eval(self): self._mode(False)
+    def train(self):
+        self._mode(True)
+
+    def eval(self):
+        self._mode(False)
 
     def _mode(self, on):
         self.training = on
@@ -529,5 +623,7 @@ class Layer:
                 if isinstance(c, Layer):
                     c._mode(on)
 
-    def add_parameter(self, name, p): setattr(self, name, p)
+    def add_parameter(self, name, p):
+        setattr(self, name, p)
+
     register_buffer = add_parameter

@@ -23,7 +23,7 @@ class _Entry:
     def __init__(self, program: Program, fetches: list, writes: bool) -> None:
         self.edits = program._edits
         self.held = fetches  # their identities are the entry's key
-        self.run = ir.prepare(program, [_variable(program, f) for f in fetches], program._is_test, writes)
+        self.run = ir.prepare(program, [_variable(program, f) for f in fetches], False, writes)
         self.inputs = self.run.inputs
         self.handles = {name: tensor for name, tensor, _ in program._captured()}
 
