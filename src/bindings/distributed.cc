@@ -1,4 +1,6 @@
 // paddle._core.dist: process groups, collectives on whole tensors, distributed tensors.
+#include <atomic>
+
 #include "api/ops.h"
 #include "base/context.h"
 #include "base/error.h"
@@ -38,9 +40,13 @@ PyObject* connect(PyObject*, PyObject* args) {
     Py_RETURN_NONE;
   });
 }
-// Names the current Context: what Python keeps per rank is keyed by it.
+// A number of the current Context that no other has, nor ever had: what Python keeps per rank is keyed by it.
+struct ContextNumber {
+  static inline std::atomic<long> next{0};
+  long number = next++;
+};
 PyObject* context(PyObject*, PyObject*) {
-  return guard([] { return must(PyLong_FromVoidPtr(&Context::current())); });
+  return guard([] { return must(PyLong_FromLong(Context::current().get<ContextNumber>().number)); });
 }
 PyObject* send_ahead(PyObject*, PyObject* on) {
   return guard([&]() -> PyObject* {

@@ -11,6 +11,7 @@
 #include "pir/clone.h"
 #include "pir/dominance.h"
 #include "spmd/dist_payload.h"
+#include "spmd/reshard_plan.h"
 
 namespace paddle::compile {
 namespace {
@@ -36,13 +37,6 @@ int64_t bytes_of(Value v) {
 bool is_cheap(const Operation& op) {
   if (!op.info() || op.num_regions() || op.has(kRandom | pir::kKeep | kDataDependentShape)) return false;
   return op.has(kView | kElementwise | kBroadcast) || op.info()->has(kView | kElementwise | kIndexMap);
-}
-
-// The gradient of a Partial input is the same for all parts of the sum.
-std::shared_ptr<const spmd::DistAttr> of_gradient(spmd::DistAttr attr) {
-  for (spmd::Placement& p : attr.placements)
-    if (p.is_partial()) p = spmd::Replicate();
-  return std::make_shared<spmd::DistAttr>(std::move(attr));
 }
 
 }  // namespace
@@ -86,7 +80,8 @@ TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<
     grad_attrs_.push_back(nullptr);
     if (in_index[i] < data.size()) {
       auto given = inputs_.find(data[in_index[i]].defining_op()->attr("name").as_string());
-      if (given != inputs_.end()) grad_attrs_.back() = of_gradient(*given->second);
+      if (given != inputs_.end())
+        grad_attrs_.back() = std::make_shared<spmd::DistAttr>(spmd::gradient_attr(*given->second));
       continue;
     }
     Operation* parameter = parameters[in_index[i] - data.size()].defining_op();

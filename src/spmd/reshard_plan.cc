@@ -196,6 +196,20 @@ double estimate_bytes(const ReshardPlan& plan, const Shape& shape, int64_t items
   return bytes;
 }
 
+DistAttr gradient_attr(DistAttr x, const DistAttr* grad) {
+  bool alike = grad && grad->mesh == x.mesh;
+  for (size_t a = 0; a < x.placements.size(); ++a) {
+    Placement& p = x.placements[a];
+    if (p.is_partial())
+      p = Replicate();
+    else if (p.is_replicate() && alike)
+      p = grad->placements[a];
+  }
+  // A dimension that stays sharded by an axis must not be sharded again by another in the wrong order: any order is a
+  // valid distribution, so nothing more is to be seen to.
+  return x;
+}
+
 Placements dual(const Placements& placements) {
   Placements result = placements;
   for (Placement& p : result) {

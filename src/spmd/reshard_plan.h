@@ -50,6 +50,10 @@ bool replicate_is_partial(PartialKind kind);
 // The bytes that a rank receives in the whole plan, about.
 double estimate_bytes(const ReshardPlan& plan, const Shape& shape, int64_t itemsize);
 
+// How the gradient of a tensor that lies as `x` shall lie: as the tensor, whole where that was Partial; along a
+// replicated axis it may stay as it came (`grad`; null: not known).
+DistAttr gradient_attr(DistAttr x, const DistAttr* grad = nullptr);
+
 // The dual: gradients of a tensor at `placements` lie so (Replicate and Partial(sum) change places).
 Placements dual(const Placements& placements);
 

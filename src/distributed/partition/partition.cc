@@ -17,9 +17,19 @@
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 #include "spmd/local_shape.h"
+#include "spmd/reshard_plan.h"
 
 namespace paddle::distributed {
 namespace {
+
+bool is_name(std::string_view text) { return text.starts_with('@'); }
+
+// Does the operation put a tensor on a mesh?
+bool names_mesh(const pir::Operation& op) {
+  if (!op.info() || op.info()->spmd != "rule: dist") return false;
+  pir::Attribute to = op.attr("to");
+  return to && !to.as_string().empty() && !is_name(to.as_string());
+}
 
 class Partitioner {
  public:
@@ -63,8 +73,7 @@ class Partitioner {
       if (tensor.defined() && tensor.is_dist()) add(spmd::dist_attr(tensor));
     for (auto& [name, attr] : options_.inputs) add(*attr);
     for (pir::Operation& op : whole_.block())
-      if (op.info() && op.info()->spmd == "rule: dist")
-        if (pir::Attribute to = op.attr("to"); to && !to.as_string().empty()) add(spmd::decode(to.as_string()));
+      if (names_mesh(op)) add(spmd::decode(op.attr("to").as_string()));
     return ranks;
   }
 
@@ -78,6 +87,7 @@ class Partitioner {
   void visit(pir::Operation& op) {
     if (op.is("builtin.parameter")) return parameter(op);
     if (op.is("pd_op.data") && options_.inputs.count(op.attr("name").as_string())) return data(op);
+    if (op.is("pd_op.reshard")) return reshard(op);
     if (op.is("builtin.combine")) return combine(op);
     if (op.is("builtin.split")) return split(op);
     if (op.is("builtin.slice")) return take_item(op);
@@ -212,6 +222,20 @@ class Partitioner {
     trace_.builder().shadow_output(name, part_of(there));
   }
 
+  // A gradient goes where the tensor lay that a name stands for (see the record): known only now.
+  void reshard(pir::Operation& op) {
+    Tensor x = slot(op.operand(0)).tensor;
+    const std::string &to = op.attr("to").as_string(), &origin = op.attr("origin").as_string();
+    if (is_name(origin)) origins_[origin] = x.is_dist() ? spmd::dist_payload(x).attr : nullptr;
+    AttrPtr target;
+    if (!is_name(to)) {
+      if (!to.empty()) target = std::make_shared<spmd::DistAttr>(spmd::decode(to));
+    } else if (const AttrPtr& lay = origins_[to]) {
+      target = std::make_shared<spmd::DistAttr>(spmd::gradient_attr(*lay, x.is_dist() ? &spmd::dist_attr(x) : nullptr));
+    }
+    values_[op.result()].tensor = target ? reshard_value(x, target) : whole_value(x);
+  }
+
   bool stays(pir::Value v) const {
     auto it = values_.find(v);
     if (!options_.stayed || it == values_.end()) return false;
@@ -307,6 +331,7 @@ class Partitioner {
   int rank_ = Environment::current().rank();
   dispatch::Trace trace_;
   std::unordered_map<pir::Value, OutSlot> values_;     // tensors, perhaps distributed
+  std::map<std::string, AttrPtr> origins_;             // by name; null: plain
   std::unordered_map<pir::Value, pir::Value> direct_;  // whole values that were copied as they are
 };
 
@@ -315,6 +340,8 @@ class Partitioner {
 bool is_distributed(const pir::Program& program) {
   for (auto& [name, tensor] : program.parameters())
     if (tensor.defined() && tensor.is_dist()) return true;
+  for (pir::Operation& op : program.block())
+    if (names_mesh(op)) return true;
   return false;
 }
 

@@ -13,7 +13,7 @@ namespace paddle::distributed {
 
 using Layouts = std::map<std::string, std::shared_ptr<const spmd::DistAttr>>;  // by the name of an input or a result
 
-// Whether a parameter of the program is spread over a mesh.
+// Whether a parameter of the program is spread over a mesh, or something in it is put on one.
 bool is_distributed(const pir::Program& program);
 
 // The program of this rank. Inputs are whole on every rank but for those that are named, results come out whole;

@@ -5,11 +5,13 @@
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 #include "spmd/local_shape.h"
+#include "spmd/reshard_plan.h"
 
 namespace paddle::rules {
 namespace {
 
 constexpr int64_t kSum = 0;
+constexpr char kOriginName = '@';
 
 void only_sums(std::string_view op, int64_t reduce_type) {
   check(reduce_type == kSum, ErrorKind::kNotImplemented, "[{}] has a gradient only for sums", op);
@@ -27,21 +29,12 @@ Dim part(std::string_view op, Dim size, int64_t ranks, int64_t rank) {
   return floor_div(size, ranks);
 }
 
-// A gradient lies as its tensor does, and whole where that was Partial; along a replicated axis it may stay as it came.
+// Where a gradient goes. In a program that is captured nothing lies anywhere yet: partitioning finds out by the name
+// that the origin then is.
 std::string of_gradient(std::string_view origin, const Tensor& grad) {
+  if (origin.starts_with(kOriginName)) return grad.is_traced() ? std::string(origin) : "";
   if (origin.empty()) return "";
-  spmd::DistAttr to = spmd::decode(origin);
-  bool alike = grad.is_dist() && spmd::dist_attr(grad).mesh == to.mesh;
-  for (size_t a = 0; a < to.placements.size(); ++a) {
-    spmd::Placement& p = to.placements[a];
-    if (p.is_partial())
-      p = spmd::Replicate();
-    else if (p.is_replicate() && alike)
-      p = spmd::dist_attr(grad).placements[a];
-  }
-  // A dimension that stays sharded by an axis must not be sharded again by another in the wrong order: any order is a
-  // valid distribution, so nothing more is to be seen to.
-  return spmd::encode(to);
+  return spmd::encode(spmd::gradient_attr(spmd::decode(origin), grad.is_dist() ? &spmd::dist_attr(grad) : nullptr));
 }
 
 std::string lies(const Tensor& t) { return t.is_dist() ? spmd::encode(spmd::dist_attr(t)) : ""; }

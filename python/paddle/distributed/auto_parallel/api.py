@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import paddle
 
 from ... import _C_ops
 from ..._core import dist as _dist
 from ...base.framework import EagerParamBase
+from ...jit import _trace_api
 from .placement_type import Partial, Replicate, Shard, decode, encode
 from .process_mesh import ProcessMesh
 
@@ -42,7 +45,15 @@ def text_of(tensor) -> str:
 
 def _place(value, text):
     """A plain or distributed tensor as ``text`` says; gradients flow through."""
-    return _C_ops.reshard(value, text, text_of(value))
+    return _C_ops.reshard(value, text, _origin(value))
+
+
+_names = itertools.count()
+
+
+def _origin(value) -> str:
+    """How a tensor lies; while a program is captured, a name for that."""
+    return f"@{next(_names)}" if _trace_api.tracing() else text_of(value)
 
 
 def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=None):
@@ -114,7 +125,7 @@ def reshard(dist_tensor, mesh, placements):
 
 def unshard_dtensor(dist_tensor):
     """The whole value as a plain tensor on every process of the mesh."""
-    return _C_ops.reshard(dist_tensor, "", text_of(dist_tensor))
+    return _C_ops.reshard(dist_tensor, "", _origin(dist_tensor))
 
 
 def _replicated(layer, mesh) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 
 import numpy as np
 
 import paddle
 
+from . import pipeline_schedule as schedule
 from .api import attr_of, reshard, shard_tensor
 from .placement_type import Replicate
-from .process_mesh import ProcessMesh
+from .process_mesh import ProcessMesh, get_mesh
+from .recompute_layers import chosen, recomputed
 from .strategy import Strategy
 
 
 class _Step(paddle.nn.Layer):
     """What one mode captures: the network, then the loss."""
 
-    def __init__(self, network, loss, num_inputs) -> None:
+    def __init__(self, network, loss, num_inputs, recompute=()) -> None:
         super().__init__()
         self.network, self.loss_fn, self._num_inputs = network, loss, num_inputs
+        self.__dict__["recompute"] = recompute
 
     def forward(self, *data):
-        outs = self.network(*data[: self._num_inputs])
+        with recomputed(self.recompute) if self.recompute else contextlib.nullcontext():
+            outs = self.network(*data[: self._num_inputs])
         if self.loss_fn is None:
             return outs
         outs = outs if isinstance(outs, (list, tuple)) else [outs]
@@ -44,6 +49,7 @@ class DistModel:
         self._steps: dict = {}
         self._mode = None
         self._gathered = 0
+        self._scaler = self._make_scaler()
         if loss is not None and optimizer is not None:
             self.train()
         elif loss is not None:
@@ -106,9 +112,11 @@ class DistModel:
         step = self._steps.get(key)
         if step is None:
             loss = self._loss if self._mode != "predict" else None
-            step = _Step(self.network, loss, key[1])
+            recompute = self._strategy.recompute
+            again = chosen(self.network, recompute) if recompute.enable and self._mode == "train" else ()
+            step = _Step(self.network, loss, key[1], again)
             step.training = self._mode == "train"
-            step = self._steps[key] = paddle.jit.to_static(step, full_graph=True)
+            step = self._steps[key] = paddle.jit.to_static(step, full_graph=self._strategy.full_graph)
         return step
 
     def _amp(self):
@@ -118,24 +126,67 @@ class DistModel:
             custom_white_list=amp.custom_white_list or None, custom_black_list=amp.custom_black_list or None,
         )  # fmt: skip
 
+    def _make_scaler(self):
+        """Float16's small gradients vanish unless the loss is scaled."""
+        amp = self._strategy.amp
+        if not amp.enable or amp.dtype != "float16" or not amp.use_dynamic_loss_scaling:
+            return None
+        return paddle.amp.GradScaler(
+            init_loss_scaling=amp.init_loss_scaling, incr_ratio=amp.incr_ratio, decr_ratio=amp.decr_ratio,
+            incr_every_n_steps=amp.incr_every_n_steps, decr_every_n_nan_or_inf=amp.decr_every_n_nan_or_inf,
+        )  # fmt: skip
+
     def __call__(self, *args):
         data = [a if isinstance(a, paddle.Tensor) else paddle.to_tensor(a) for a in _flat(args)]
         step = self._step(data)
         if self._mode != "train":
             with paddle.no_grad(), self._amp():
                 return _numbers(step(*data), self._mode == "eval", self._ranks(data))
-        with self._amp():
-            loss = step(*data)
+        loss = self._train(step, data)
+        return _numbers(loss, True, self._ranks(data))
+
+    # -- training
+    def _train(self, step, data):
+        """Forward and backward, and the update when all gradients that belong to it are there. Returns the loss."""
         merge = self._strategy.gradient_merge
         steps = merge.k_steps if merge.enable else getattr(self._optimizer, "gradient_accumulation_steps", 1) or 1
-        scaled = loss / steps if steps > 1 and (merge.avg or not merge.enable) else loss
-        scaled.backward()
+        divisor = steps if steps > 1 and (merge.avg or not merge.enable) else 1
+        loss = self._pipeline(step, data, divisor) if self._strategy.pipeline.enable else self._once(step, data, divisor)
         self._gathered += 1
         if self._gathered >= steps:
             self._gathered = 0
+            self._update()
+        return loss
+
+    def _once(self, step, data, divisor):
+        with self._amp():
+            loss = step(*data)
+        self._scaled(loss / divisor if divisor > 1 else loss).backward()
+        return loss.detach()
+
+    def _pipeline(self, step, data, divisor):
+        options = self._strategy.pipeline
+        n = options.accumulate_steps
+        if n == 1 and options.micro_batch_size > 1:
+            n = max(1, data[0].shape[0] // options.micro_batch_size)
+        plan = schedule.instructions(options.schedule_mode, n, schedule.stages_of(self.network.parameters()))
+
+        def forward(*batch):
+            with self._amp():
+                return step(*batch)
+
+        return schedule.run(plan, schedule.micro_batches(data, n), forward, lambda loss: self._scaled(loss / (n * divisor)))
+
+    def _scaled(self, loss):
+        return loss if self._scaler is None else self._scaler.scale(loss)
+
+    def _update(self) -> None:
+        if self._scaler is None:
             self._optimizer.step()
-            self._optimizer.clear_grad()
-        return _numbers(loss.detach(), True, self._ranks(data))
+        else:
+            self._scaler.step(self._optimizer)
+            self._scaler.update()
+        self._optimizer.clear_grad()
 
     def _ranks(self, data) -> list:
         """All ranks of the model's meshes."""
@@ -226,9 +277,23 @@ def to_static(layer, loader=None, loss=None, optimizer=None, strategy=None, inpu
         input_spec: ``[inputs, labels]`` as lists of InputSpec, where the number of inputs isn't forward's.
     """
     if strategy is not None and strategy.sharding.enable and optimizer is not None:
-        from .shard_optimizer import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
-
-        stage = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStage3}[strategy.sharding.stage]
-        mesh = next((attr_of(p)[0] for p in layer.parameters() if attr_of(p)), None)
-        optimizer = shard_optimizer(optimizer, stage(mesh))
+        optimizer = _sharded(layer, optimizer, strategy.sharding)
     return DistModel(layer, loader, loss, optimizer, strategy, input_spec=input_spec)
+
+
+def _sharded(layer, optimizer, config):
+    from .shard_optimizer import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
+
+    stages = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStage3}
+    if config.stage not in stages:
+        raise ValueError(f"[Strategy] expected sharding.stage in 1, 2, 3, got {config.stage}")
+    mesh = next((attr_of(p)[0] for p in layer.parameters() if attr_of(p)), None) or get_mesh()
+    if mesh is None:
+        raise ValueError("[Strategy] sharding: expected a distributed parameter, or a mesh by paddle.distributed.set_mesh")
+    axis = 0
+    if config.degree != Strategy().sharding.degree:
+        if config.degree not in mesh.shape:
+            raise ValueError(f"[Strategy] expected sharding.degree to be the size of a mesh dimension, one of {mesh.shape}, "
+                             f"got {config.degree}")  # fmt: skip
+        axis = mesh.shape.index(config.degree)
+    return shard_optimizer(optimizer, stages[config.stage](mesh, axis))

@@ -30,17 +30,50 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
+# Options that change what is done. All others may only be what they are by default.
+_ACTING = {
+    "sharding": {"enable", "stage", "degree"},
+    "fused_passes": {"enable"},
+    "gradient_merge": {"enable", "k_steps", "avg"},
+    "pipeline": {"enable", "schedule_mode", "micro_batch_size", "accumulate_steps"},
+    "amp": {"enable", "dtype", "level", "init_loss_scaling", "incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_ratio",
+            "decr_ratio", "use_dynamic_loss_scaling", "custom_white_list", "custom_black_list"},
+    "recompute": {"enable", "checkpoints", "no_recompute_segments"},
+}  # fmt: skip
+
+
 class Config:
-    """Options of one category, as attributes."""
+    """Options of one category, as attributes.
+
+    Raises:
+        ValueError: an option that there is not. NotImplementedError: a value, other than the default, of an option that has no
+            effect.
+    """
 
     def __init__(self, category, given) -> None:
-        defaults = copy.deepcopy(_DEFAULTS[category])
-        for key, value in (given or {}).items():
-            if key not in defaults:
-                raise ValueError(f"[Strategy] {category} has no option {key!r}; it has {', '.join(defaults)}")
-            defaults[key] = value
-        self.__dict__.update(defaults)
         self.__dict__["_category"] = category
+        self.__dict__.update(copy.deepcopy(_DEFAULTS[category]))
+        for key, value in (given or {}).items():
+            setattr(self, key, value)
+
+    def __setattr__(self, key, value) -> None:
+        category, defaults = self._category, _DEFAULTS[self._category]
+        if key not in defaults:
+            raise ValueError(f"[Strategy] {category} has no option {key!r}; it has {', '.join(defaults)}")
+        if key not in _ACTING.get(category, ()) and value != defaults[key]:
+            raise NotImplementedError(
+                f"[Strategy] {category}.{key} has no effect in this version: expected {defaults[key]!r}, got {value!r}"
+            )
+        self.__dict__[key] = value
+
+    def get(self, key, default=None):
+        """An option's value, or ``default``."""
+        return self.__dict__.get(key, default)
+
+    def from_dict(self, config) -> None:
+        """Sets what a dictionary names."""
+        for key, value in config.items():
+            setattr(self, key, value)
 
     def to_dict(self) -> dict:
         return {k: v for k, v in self.__dict__.items() if k != "_category"}
@@ -56,8 +89,14 @@ class Strategy:
     Args:
         config: a dictionary of dictionaries, ``{"sharding": {"enable": True, "stage": 2}}``.
 
+    What acts: ``amp``; ``gradient_merge``; ``sharding`` (``stage``; ``degree`` is the size of the mesh dimension that states
+    are cut along); ``pipeline`` (``accumulate_steps`` micro-batches, or as many as ``micro_batch_size`` makes, by
+    ``schedule_mode`` "1F1B" or "FThenB"); ``recompute`` (the items of every ``LayerList``, or the sublayers named in
+    ``checkpoints``, but for those whose positions are in ``no_recompute_segments``). Fusion is the compiler's: with
+    ``fused_passes.enable`` nothing more is to be chosen.
+
     Raises:
-        ValueError: a category or option that there is not.
+        ValueError: a category or option that there is not. NotImplementedError: an option without effect is set.
     """
 
     def __init__(self, config=None) -> None:
@@ -67,11 +106,29 @@ class Strategy:
         for category in config:
             if category not in _DEFAULTS and category not in ("auto_mode", "gradient_scale", "full_graph"):
                 raise ValueError(f"[Strategy] there is no category {category!r}")
-        self.auto_mode = config.get("auto_mode", "semi")
-        self.gradient_scale = config.get("gradient_scale", True)
+        for key, only in (("auto_mode", "semi"), ("gradient_scale", True)):
+            if config.get(key, only) != only:
+                raise NotImplementedError(f"[Strategy] expected {key} to be {only!r}, got {config[key]!r}")
+            setattr(self, key, only)
         self.full_graph = config.get("full_graph", True)
         for category in _DEFAULTS:
             setattr(self, "_" + category, Config(category, config.get(category)))
+
+    def to_dict(self) -> dict:
+        """All options, as a dictionary of dictionaries."""
+        plain = {key: getattr(self, key) for key in ("auto_mode", "gradient_scale", "full_graph")}
+        return {**plain, **{c: getattr(self, "_" + c).to_dict() for c in _DEFAULTS}}
+
+    def from_dict(self, config) -> None:
+        """Sets what a dictionary of dictionaries names."""
+        for category, options in config.items():
+            if category not in _DEFAULTS:
+                raise ValueError(f"[Strategy] there is no category {category!r}")
+            getattr(self, "_" + category).from_dict(options)
+
+    def get(self, category, default=None):
+        """A category's options, or ``default``."""
+        return getattr(self, "_" + category, default)
 
     def __repr__(self) -> str:
         return "\n".join(repr(getattr(self, "_" + c)) for c in _DEFAULTS)

@@ -1,0 +1,201 @@
+"""What the options of Strategy do: each against one process and whole batches; options without effect are refused."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("paddle")
+
+from ranks import paddle, run  # noqa: E402
+
+import paddle.distributed as dist  # noqa: E402
+from paddle import nn  # noqa: E402
+from paddle.distributed.auto_parallel import pipeline_schedule as schedule  # noqa: E402
+
+R, S = dist.Replicate, dist.Shard
+
+
+def numbers(*shape):
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype("float32")
+
+
+def test_schedules():
+    text = lambda plan: " ".join(f"{kind}{m}" for kind, m in plan)  # noqa: E731
+    assert text(schedule.f_then_b(3)) == "F0 F1 F2 B0 B1 B2"
+    assert text(schedule.one_f_one_b(6, 0, 4)) == "F0 F1 F2 F3 B0 F4 B1 F5 B2 B3 B4 B5"
+    assert text(schedule.one_f_one_b(6, 3, 4)) == "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5"
+    assert text(schedule.one_f_one_b(2, 0, 4)) == "F0 F1 B0 B1"  # fewer micro-batches than stages
+    for stage in range(4):
+        plan, open_, most = schedule.one_f_one_b(8, stage, 4), 0, 0
+        for kind, _ in plan:
+            open_ += 1 if kind == "F" else -1
+            most = max(most, open_)
+        assert most == 4 - stage and sorted(plan) == sorted(schedule.f_then_b(8))
+
+
+class Stages(nn.Layer):
+    """Blocks of which each lies on a mesh of its own; the activations between them change over."""
+
+    def __init__(self, meshes=None, width=8, blocks=3):
+        super().__init__()
+        self.blocks = nn.LayerList([nn.Sequential(nn.Linear(4 if i == 0 else width, width), nn.LayerNorm(width), nn.GELU())
+                                    for i in range(blocks)])  # fmt: skip
+        self.head = nn.Linear(width, 2)
+        self.meshes = meshes
+        for k, p in enumerate(self.parameters()):
+            p.set_value(np.random.default_rng(k).standard_normal(p.shape).astype("float32") / 3)
+        if meshes:
+            for i, layer in enumerate([*self.blocks, self.head]):
+                mesh = meshes[min(i, len(meshes) - 1)]
+                for sub in layer.sublayers(include_self=True):
+                    for name, p in list(sub._parameters.items()):
+                        setattr(sub, name, dist.shard_tensor(p, mesh, [R()] * mesh.ndim))
+
+    def forward(self, x):
+        for i, block in enumerate(self.blocks):
+            if self.meshes and 0 < i < len(self.meshes):
+                x = dist.reshard(x, self.meshes[i], [R()])
+            x = block(x)
+        return self.head(x)
+
+
+def trained(net, strategy=None, batch=8, steps=3, place=lambda t: t, optimizer=None):
+    opt = (optimizer or paddle.optimizer.AdamW)(0.02, parameters=net.parameters())
+    model = dist.to_static(net, None, nn.MSELoss(), opt, strategy)
+    x, label = place(paddle.to_tensor(numbers(batch, 4))), place(paddle.to_tensor(numbers(batch, 2)))
+    return [float(model(x, label)) for _ in range(steps)], model
+
+
+def values(net, rank):
+    out = []
+    for p in net.parameters():
+        inside = not p.is_dist() or p.process_mesh.contains(rank)
+        out.append((dist.unshard_dtensor(p) if p.is_dist() else p).numpy() if inside else None)
+    return out
+
+
+def compare(got, want):
+    for g, w in zip(got, want):
+        if g is not None:
+            np.testing.assert_allclose(g, w, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("mode", ["FThenB", "1F1B"])
+@pytest.mark.parametrize("ids", [[[0], [1]], [[0], [1], [2]], [[0, 1], [2, 3]]], ids=["2", "3", "2x2"])
+def test_pipeline(mode, ids):
+    def whole(rank):
+        net = Stages()
+        return trained(net)[0], values(net, rank)
+
+    want_losses, want = run(1, whole)[0]
+
+    def body(rank):
+        net = Stages([dist.ProcessMesh(i) for i in ids])
+        options = {"pipeline": {"enable": True, "schedule_mode": mode, "accumulate_steps": 4}}
+        losses, _ = trained(net, dist.Strategy(options))
+        return losses, values(net, rank)
+
+    for losses, params in run(int(np.size(ids)), body):
+        np.testing.assert_allclose(losses, want_losses, rtol=2e-5)
+        compare(params, want)
+
+
+def test_large_activations_do_not_block_a_pipeline():
+    """Each is larger than what a send may leave on the way."""
+    want = run(1, lambda rank: trained(Stages(width=1024), batch=128, steps=1)[0])[0]
+
+    def body(rank):
+        net = Stages([dist.ProcessMesh([0]), dist.ProcessMesh([1])], width=1024)
+        options = {"pipeline": {"enable": True, "schedule_mode": "1F1B", "micro_batch_size": 32}}
+        return trained(net, dist.Strategy(options), batch=128, steps=1)[0]
+
+    for losses in run(2, body):
+        np.testing.assert_allclose(losses, want, rtol=2e-5)
+
+
+def test_a_batch_that_micro_batches_do_not_share():
+    def body(rank):
+        with pytest.raises(ValueError, match="share equally"):
+            trained(Stages(), dist.Strategy({"pipeline": {"enable": True, "accumulate_steps": 3}}))
+        with pytest.raises(NotImplementedError, match="schedule_mode"):
+            trained(Stages(), dist.Strategy({"pipeline": {"enable": True, "schedule_mode": "VPP"}}))
+
+    run(1, body)
+
+
+@pytest.mark.parametrize("avg", [True, False])
+def test_gradient_merge(avg):
+    def merged(rank):
+        net = Stages()
+        trained(net, dist.Strategy({"gradient_merge": {"enable": True, "k_steps": 2, "avg": avg}}), steps=4,
+                optimizer=paddle.optimizer.SGD)  # fmt: skip
+        return values(net, rank)
+
+    def by_hand(rank):
+        net = Stages()
+        opt = paddle.optimizer.SGD(0.02 if avg else 0.04, parameters=net.parameters())
+        for _ in range(2):  # twice the same batch: its gradient, or twice that
+            nn.MSELoss()(net(paddle.to_tensor(numbers(8, 4))), paddle.to_tensor(numbers(8, 2))).backward()
+            opt.step()
+            opt.clear_grad()
+        return values(net, rank)
+
+    compare(run(1, merged)[0], run(1, by_hand)[0])
+
+
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_sharding(stage):
+    def whole(rank):
+        net = Stages()
+        return trained(net)[0], values(net, rank)
+
+    want_losses, want = run(1, whole)[0]
+
+    def body(rank):
+        mesh = dist.ProcessMesh([0, 1], ["dp"])
+        net = dist.shard_layer(Stages(), mesh)
+        losses, model = trained(net, dist.Strategy({"sharding": {"enable": True, "stage": stage, "degree": 2}}),
+                                place=lambda t: dist.shard_tensor(t, mesh, [S(0)]))  # fmt: skip
+        state = [v for k, v in model.state_dict("opt").items() if "moment" in k and v.shape == [8, 8]]
+        assert state and all(v.is_dist() and v._local_shape == [4, 8] for v in state)
+        if stage == 3:
+            assert net.blocks[1][0].weight._local_shape == [4, 8]
+        return losses, values(net, rank)
+
+    for losses, params in run(2, body):
+        np.testing.assert_allclose(losses, want_losses, rtol=2e-5)
+        compare(params, want)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_amp(dtype):
+    want = run(1, lambda rank: trained(Stages())[0])[0]
+
+    def body(rank):
+        mesh = dist.ProcessMesh([0, 1])
+        options = {"amp": {"enable": True, "dtype": dtype, "level": "O1", "init_loss_scaling": 64.0}}
+        losses, model = trained(dist.shard_layer(Stages(), mesh), dist.Strategy(options))
+        assert dtype.replace("float", "f") in model.dist_main_program("train").stages()[0][1]
+        return losses
+
+    for losses in run(2, body):
+        np.testing.assert_allclose(losses, want, rtol=2e-2)
+        assert losses != want
+
+
+REFUSED = [
+    ("sharding", "enable_stage1_tensor_fusion", True), ("pipeline", "vpp_degree", 2), ("fused_passes", "gemm_epilogue", True),
+    ("amp", "use_master_grad", True), ("qat", "enable", True), ("tuning", "enable", True), ("dp_optimization", "enable", True),
+    ("mp_optimization", "allreduce_matmul_grad_overlapping", True), ("recompute", "refined_ops_patterns", ["x"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("category, option, value", REFUSED)
+def test_options_without_effect_are_refused(category, option, value):
+    with pytest.raises(NotImplementedError, match=f"{category}.{option} has no effect"):
+        dist.Strategy({category: {option: value}})
+    strategy = dist.Strategy()
+    with pytest.raises(NotImplementedError, match="has no effect"):
+        setattr(getattr(strategy, category), option, value)
+    setattr(getattr(strategy, category), option, getattr(getattr(strategy, category), option))  # what it is anyway
+    with pytest.raises(ValueError, match="no option"):
+        getattr(strategy, category).nonsense = 1
