@@ -15,7 +15,10 @@ _NAMES = {
         ".communication.group": "Group new_group get_group wait barrier",
         ".communication.ops": "ReduceOp all_reduce all_gather all_gather_object broadcast broadcast_object_list reduce "
         "scatter scatter_object_list gather reduce_scatter alltoall alltoall_single all_to_all send recv isend irecv "
-        "P2POp batch_isend_irecv stream",
+        "P2POp batch_isend_irecv send_object_list recv_object_list",
+        ".fleet.layers.mpu.mp_ops": "split",
+        ".fleet.base.topology": "create_nccl_config",
+        ".sharding": "group_sharded_parallel save_group_sharded_model",
         ".auto_parallel.process_mesh": "ProcessMesh get_mesh set_mesh",
         ".auto_parallel.placement_type": "Placement Shard Replicate Partial ReduceType",
         ".auto_parallel.api": "DistAttr shard_tensor dtensor_from_fn dtensor_from_local dtensor_to_local reshard "
@@ -29,7 +32,9 @@ _NAMES = {
     }.items()
     for name in names.split()
 }
-_SUBMODULES = frozenset(["auto_parallel", "communication", "fleet", "launch", "parallel", "checkpoint"])
+_SUBMODULES = frozenset(
+    ["auto_parallel", "checkpoint", "collective", "communication", "fleet", "launch", "parallel", "sharding"]
+)
 
 __all__ = sorted(_NAMES)
 
@@ -39,6 +44,8 @@ def __getattr__(name):
         value = getattr(_importlib.import_module(_NAMES[name], __name__), name)
     elif name in _SUBMODULES:
         value = _importlib.import_module("." + name, __name__)
+    elif name == "stream":
+        value = _importlib.import_module(".communication.stream", __name__)
     else:
         raise AttributeError(f"module 'paddle.distributed' has no attribute {name!r}")
     globals()[name] = value
@@ -46,4 +53,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_NAMES) | _SUBMODULES)
+    return sorted(set(globals()) | set(_NAMES) | _SUBMODULES | {"stream"})

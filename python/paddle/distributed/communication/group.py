@@ -72,7 +72,7 @@ def resolve(group) -> Group:
 _DEFAULT_TIMEOUT = datetime.timedelta(seconds=1800)
 
 
-def new_group(ranks=None, backend=None, timeout=_DEFAULT_TIMEOUT, nccl_comm_init_option=0) -> Group:
+def new_group(ranks=None, backend=None, timeout=_DEFAULT_TIMEOUT, nccl_comm_init_option=0, nccl_config=None) -> Group:
     """A group of some ranks. Every rank of the job calls it, members or not, in the same order.
 
     Args:
@@ -86,6 +86,9 @@ def new_group(ranks=None, backend=None, timeout=_DEFAULT_TIMEOUT, nccl_comm_init
 
 def _backend(name) -> str:
     return "auto" if name in (None, "", "nccl", "auto") else name
+
+
+_get_global_group = default_group
 
 
 def get_group(id: int = 0) -> Group:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -79,10 +78,10 @@ def all_gather(tensor_list, tensor, group=None, sync_op=True):
     return task
 
 
-def reduce_scatter(tensor, tensor_or_tensor_list, op=ReduceOp.SUM, group=None, sync_op=True):
+def reduce_scatter(tensor, tensor_list, op=ReduceOp.SUM, group=None, sync_op=True):
     """``tensor`` gets this rank's item of the reduced lists (of a tensor: its part along axis 0)."""
     group = resolve(group)
-    return Task(_dist.reduce_scatter_(tensor, _parts(tensor_or_tensor_list, group), op, group.id, sync_op))
+    return Task(_dist.reduce_scatter_(tensor, _parts(tensor_list, group), op, group.id, sync_op))
 
 
 def _parts(value, group) -> list:
@@ -93,11 +92,11 @@ def _parts(value, group) -> list:
     return list(paddle.split(value, group.nranks))
 
 
-def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True):
+def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
     """``tensor`` gets this rank's item of the list (of a tensor: its part along axis 0) on rank ``src``."""
     group = resolve(group)
     at = _local_rank(group, src, "scatter")
-    parts = _parts(tensor_or_tensor_list, group) if group.rank == at else []
+    parts = _parts(tensor_list, group) if group.rank == at else []
     return Task(_dist.scatter_(tensor, parts, at, group.id, sync_op))
 
 
@@ -192,6 +191,37 @@ def batch_isend_irecv(p2p_op_list) -> list:
     return [p.op(p.tensor, p.peer, p.group) for p in p2p_op_list]
 
 
+def send_object_list(object_list, dst=0, group=None) -> None:
+    """Sends Python objects to rank ``dst``, which calls :func:`recv_object_list`.
+
+    Raises:
+        ValueError: there is nothing to send.
+    """
+    if not object_list:
+        raise ValueError("[send_object_list] expected objects to send")
+    parts = [_to_bytes(obj) for obj in object_list]
+    send(paddle.to_tensor([p.shape[0] for p in parts], dtype="int64"), dst, group)
+    send(paddle.concat(parts), dst, group)
+
+
+def recv_object_list(object_list, src=0, group=None) -> None:
+    """``object_list`` gets as many objects as it has items from rank ``src``.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if not object_list:
+        raise ValueError("[recv_object_list] expected a list of as many items as there are objects to come")
+    sizes = paddle.zeros([len(object_list)], dtype="int64")
+    recv(sizes, src, group)
+    data = paddle.zeros([int(sizes.sum())], dtype="uint8")
+    recv(data, src, group)
+    at = 0
+    for i, n in enumerate(sizes.tolist()):
+        object_list[i] = _from_bytes(data[at : at + n], n)
+        at += n
+
+
 # ---- objects: pickled to bytes, which must come from ranks one trusts
 def _to_bytes(obj):
     return paddle.to_tensor(np.frombuffer(pickle.dumps(obj), dtype=np.uint8).copy())
@@ -240,12 +270,3 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     box = [objects]
     broadcast_object_list(box, src, group)
     out_object_list[:] = [box[0][group.rank]]
-
-
-stream = SimpleNamespace(
-    **{
-        f.__name__: (lambda f: lambda *a, use_calc_stream=False, **k: f(*a, **k))(f)
-        for f in (all_reduce, broadcast, reduce, all_gather, reduce_scatter, scatter, gather, alltoall, alltoall_single,
-                  send, recv)
-    }
-)  # fmt: skip

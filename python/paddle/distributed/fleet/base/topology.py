@@ -228,8 +228,15 @@ def _getters(name, axis):
         setattr(HybridCommunicateGroup, f.__name__, f)
 
 
+def _no_moe_sharding(self) -> int:
+    """The number of ranks along the axis "moe_sharding"; 0 without one."""
+    return self._degree("moe_sharding") if "moe_sharding" in self._groups else 0
+
+
 for _name, _axis in _AXES.items():
     _getters(_name, _axis)
+
+HybridCommunicateGroup.get_moe_sharding_parallel_world_size = _no_moe_sharding
 
 _current = PerRank()
 
