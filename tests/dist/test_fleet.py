@@ -147,7 +147,13 @@ def test_tensor_parallel_layers(captured):
 
     for rank, (loss, got) in enumerate(run(2, body)):
         np.testing.assert_allclose(loss[..., 0], want.reshape(2, 3), rtol=1e-5, atol=1e-6)
-        for name, axis in (("embed.weight", 0), ("up.weight", 1), ("up.bias", 0), ("down.weight", 0), ("down.bias", None)):
+        for name, axis in (
+            ("embed.weight", 0),
+            ("up.weight", 1),
+            ("up.bias", 0),
+            ("down.weight", 0),
+            ("down.bias", None),
+        ):
             w = grads[name] if axis is None else np.split(grads[name], 2, axis)[rank]
             np.testing.assert_allclose(got[name], w, rtol=1e-4, atol=1e-5, err_msg=name)
 
@@ -334,7 +340,10 @@ def test_tensor_parallel_clip_and_data_parallel_together():
         return place, [p.numpy() for p in net.parameters()]
 
     for place, got in run(4, body):
-        near(got, [np.split(want[0], 2, 1)[place], np.split(want[1], 2, 0)[place], np.split(want[2], 2, 0)[place], want[3]])
+        near(
+            got,
+            [np.split(want[0], 2, 1)[place], np.split(want[1], 2, 0)[place], np.split(want[2], 2, 0)[place], want[3]],
+        )
 
 
 def test_scaler_skips_everywhere():
@@ -442,7 +451,7 @@ def test_pipeline_layer(mode, stages, seg_method):
         if shared is not None:
             np.testing.assert_allclose(shared, want[0], rtol=1e-4, atol=1e-5)
     assert results[0][2] is not None and results[-1][2] is not None
-    blocks = [p for _, _, shared, params, _ in results for p in params[(1 if shared is not None else 0):]]
+    blocks = [p for _, _, shared, params, _ in results for p in params[(1 if shared is not None else 0) :]]
     near(blocks, want[1:])
 
 

@@ -182,6 +182,32 @@ def test_amp(dtype):
         assert losses != want
 
 
+@pytest.mark.parametrize("options, marked", [({}, 3), ({"no_recompute_segments": [1]}, 2), ({"checkpoints": ["head"]}, 0)])
+def test_recompute(options, marked):
+    want = run(1, lambda rank: trained(Stages())[0])[0]
+
+    def body(rank):
+        mesh = dist.ProcessMesh([0, 1])
+        strategy = dist.Strategy({"recompute": {"enable": True, **options}})
+        losses, model = trained(dist.shard_layer(Stages(), mesh), strategy)
+        text = model.dist_main_program("train").stages()[0][1]
+        gelus = [line for line in text.splitlines() if "pd_op.gelu" in line]
+        heads = [line for line in text.splitlines() if "recompute" in line]
+        return losses, sum("recompute" in line for line in gelus), bool(heads)
+
+    for losses, count, any_marked in run(2, body):
+        np.testing.assert_allclose(losses, want, rtol=2e-5)
+        assert count == marked and any_marked
+
+    def wrong(rank):
+        with pytest.raises(ValueError, match="no sublayers"):
+            trained(Stages(), dist.Strategy({"recompute": {"enable": True, "checkpoints": ["nothing"]}}))
+        with pytest.raises(ValueError, match="no LayerList"):
+            trained(nn.Linear(4, 2), dist.Strategy({"recompute": {"enable": True}}))
+
+    run(1, wrong)
+
+
 REFUSED = [
     ("sharding", "enable_stage1_tensor_fusion", True), ("pipeline", "vpp_degree", 2), ("fused_passes", "gemm_epilogue", True),
     ("amp", "use_master_grad", True), ("qat", "enable", True), ("tuning", "enable", True), ("dp_optimization", "enable", True),

@@ -35,16 +35,16 @@ class GroupSharded(paddle.nn.Layer):
             return type(value)(self._in(v) for v in value)
         return {k: self._in(v) for k, v in value.items()} if isinstance(value, dict) else value
 
-    def _out(self, value):
+    def _out(self, value, batch):
         if isinstance(value, (list, tuple)):
-            return type(value)(self._out(v) for v in value)
+            return type(value)(self._out(v, batch) for v in value)
         if isinstance(value, dict):
-            return {k: self._out(v) for k, v in value.items()}
+            return {k: self._out(v, batch) for k, v in value.items()}
         if not isinstance(value, paddle.Tensor) or not value.is_dist():
             return value
-        if not value.placements[0].is_shard(0):
+        if value.ndim == 0 or value.shape[0] != batch:
             return unshard_dtensor(value)
-        out = dtensor_to_local(value)
+        out = dtensor_to_local(value, self._mesh, [Shard(0)])
         if not out.stop_gradient:
             # Each rank's loss is the mean over its part: the mean over all is their mean, not their sum.
             ranks = self._mesh.size
@@ -52,7 +52,9 @@ class GroupSharded(paddle.nn.Layer):
         return out
 
     def forward(self, *inputs, **kwargs):
-        return self._out(self._layer(*self._in(inputs), **self._in(kwargs)))
+        inputs, kwargs = self._in(inputs), self._in(kwargs)
+        batch = next((v.shape[0] for v in (*inputs, *kwargs.values()) if isinstance(v, paddle.Tensor) and v.ndim), None)
+        return self._out(self._layer(*inputs, **kwargs), batch)
 
     def state_dict(self, *args, **kwargs):
         return self._layer.state_dict(*args, **kwargs)
@@ -96,6 +98,7 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
 
 def _replace(optimizer, params, names) -> None:
     """The optimizer's parameters become the distributed ones of the same names."""
+
     def new(p):
         return params.get(p.name, p) if p.name in names else p
 
@@ -103,7 +106,8 @@ def _replace(optimizer, params, names) -> None:
         if isinstance(item, dict):
             item["params"] = [new(p) for p in item["params"]]
     optimizer._parameter_list = [
-        {**p, "params": [new(q) for q in p["params"]]} if isinstance(p, dict) else new(p) for p in optimizer._parameter_list
+        {**p, "params": [new(q) for q in p["params"]]} if isinstance(p, dict) else new(p)
+        for p in optimizer._parameter_list
     ]
     if not any(isinstance(item, dict) for item in optimizer._param_groups):
         optimizer._param_groups = optimizer._parameter_list

@@ -125,11 +125,7 @@ void dtensor_from_local::vjp(Vjp& v) {
 void dtensor_to_local::shape(const Args& a, TensorMeta& out) { out.shape = dims("dtensor_to_local", a.shape); }
 
 void dtensor_to_local::vjp(Vjp& v) {
-  if (!v.need_x) return;
-  spmd::DistAttr to = spmd::decode(v.origin);
-  for (spmd::Placement& p : to.placements)
-    if (p.is_partial()) p = spmd::Replicate();
-  v.x_grad = ops::dtensor_from_local(v.out_grad, spmd::encode(to), spmd::sizes_of(v.x.shape));
+  if (v.need_x) v.x_grad = ops::dtensor_from_local(v.out_grad, v.origin, spmd::sizes_of(v.x.shape));
 }
 
 }  // namespace paddle::rules

@@ -108,14 +108,26 @@ def dtensor_from_local(local_tensor, mesh, placements):
 
 
 def dtensor_to_local(dist_tensor, mesh=None, placements=None):
-    """This process's part as a plain tensor; gradients flow through."""
+    """This process's part as a plain tensor; gradients flow through.
+
+    Args:
+        mesh, placements: how the gradient lies, of which this rank's is its part; None: as ``dist_tensor``. A gradient may be
+            Partial where the tensor is replicated; if they cut it otherwise, the tensor is moved there first.
+    """
     if not dist_tensor.is_dist():
         return dist_tensor
-    if mesh is not None and placements is not None:
+    own, lies = attr_of(dist_tensor)
+    if mesh is None or placements is None:
+        # The gradient of a sum is the same for all parts of it.
+        mesh, placements = own, [Replicate() if p.is_partial() else p for p in lies]
+    cuts = [[p if p.is_shard() else None for p in ps] for ps in (lies, placements)]
+    if mesh != own or cuts[0] != cuts[1]:
         dist_tensor = reshard(dist_tensor, mesh, placements)
-    text = text_of(dist_tensor)
-    shape, _ = _dist.local_part(list(dist_tensor.shape), text, _dist.rank())
-    return _C_ops.dtensor_to_local(dist_tensor, text, shape)
+    text = encode(mesh, placements, dist_tensor.ndim)
+    part = _dist.local_part(list(dist_tensor.shape), text, _dist.rank())
+    if part is None:
+        raise RuntimeError(f"[dtensor_to_local] rank {_dist.rank()} is outside the mesh {mesh} and has no part of the tensor")
+    return _C_ops.dtensor_to_local(dist_tensor, text, part[0])
 
 
 def reshard(dist_tensor, mesh, placements):

@@ -151,7 +151,9 @@ class DistModel:
         merge = self._strategy.gradient_merge
         steps = merge.k_steps if merge.enable else getattr(self._optimizer, "gradient_accumulation_steps", 1) or 1
         divisor = steps if steps > 1 and (merge.avg or not merge.enable) else 1
-        loss = self._pipeline(step, data, divisor) if self._strategy.pipeline.enable else self._once(step, data, divisor)
+        loss = (
+            self._pipeline(step, data, divisor) if self._strategy.pipeline.enable else self._once(step, data, divisor)
+        )
         self._gathered += 1
         if self._gathered >= steps:
             self._gathered = 0
@@ -175,7 +177,9 @@ class DistModel:
             with self._amp():
                 return step(*batch)
 
-        return schedule.run(plan, schedule.micro_batches(data, n), forward, lambda loss: self._scaled(loss / (n * divisor)))
+        return schedule.run(
+            plan, schedule.micro_batches(data, n), forward, lambda loss: self._scaled(loss / (n * divisor))
+        )
 
     def _scaled(self, loss):
         return loss if self._scaler is None else self._scaler.scale(loss)
@@ -289,7 +293,9 @@ def _sharded(layer, optimizer, config):
         raise ValueError(f"[Strategy] expected sharding.stage in 1, 2, 3, got {config.stage}")
     mesh = next((attr_of(p)[0] for p in layer.parameters() if attr_of(p)), None) or get_mesh()
     if mesh is None:
-        raise ValueError("[Strategy] sharding: expected a distributed parameter, or a mesh by paddle.distributed.set_mesh")
+        raise ValueError(
+            "[Strategy] sharding: expected a distributed parameter, or a mesh by paddle.distributed.set_mesh"
+        )
     axis = 0
     if config.degree != Strategy().sharding.degree:
         if config.degree not in mesh.shape:

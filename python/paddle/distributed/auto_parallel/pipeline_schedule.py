@@ -74,7 +74,9 @@ def _cut(tensor, n) -> list:
         raise NotImplementedError("[pipeline] an input must lie on a mesh of every rank, or be a plain tensor")
     size = value.shape[0] if value.ndim else 0
     if size == 0 or size % n:
-        raise ValueError(f"[pipeline] expected a batch that {n} micro-batches share equally, got {size} items on this rank")
+        raise ValueError(
+            f"[pipeline] expected a batch that {n} micro-batches share equally, got {size} items on this rank"
+        )
     parts = paddle.split(value, n)
     return parts if attr is None else [dtensor_from_local(p, *attr) for p in parts]
 

@@ -18,7 +18,9 @@ def chosen(network, config) -> list:
         known = dict(network.named_sublayers(include_self=True))
         unknown = [name for name in config.checkpoints if name not in known]
         if unknown:
-            raise ValueError(f"[Strategy] recompute.checkpoints: the network has no sublayers {unknown}; it has {list(known)}")
+            raise ValueError(
+                f"[Strategy] recompute.checkpoints: the network has no sublayers {unknown}; it has {list(known)}"
+            )
         layers = [known[name] for name in config.checkpoints]
     else:
         lists = [layer for layer in network.sublayers(include_self=True) if isinstance(layer, nn.LayerList)]

@@ -32,7 +32,9 @@ _METHODS = frozenset(
     "get_hybrid_communicate_group".split()
 )
 _SAME = {"rank": "worker_index", "nranks": "worker_num", "world_size": "worker_num", "rank_in_node": "local_rank"}
-_SUBMODULES = frozenset(["base", "layers", "meta_optimizers", "meta_parallel", "metrics", "model", "recompute", "scaler", "utils"])
+_SUBMODULES = frozenset(
+    ["base", "layers", "meta_optimizers", "meta_parallel", "metrics", "model", "recompute", "scaler", "utils"]
+)
 from .fleet import fleet  # noqa: E402  (the object hides its module, as clients expect)
 
 __all__ = ["CommunicateTopology", "DistributedStrategy", "Fleet", "HybridCommunicateGroup", "PaddleCloudRoleMaker", "Role",

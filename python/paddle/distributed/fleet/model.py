@@ -26,9 +26,8 @@ def distributed_model(model):
     Raises:
         TypeError: pipeline parallelism of a model that is no PipelineLayer.
     """
-    from . import fleet as fleet_module
+    from .fleet import fleet as env
 
-    env = fleet_module.fleet
     strategy, hcg = env._user_defined_strategy, env._hcg
     if model is None:
         raise ValueError("model should not be None")

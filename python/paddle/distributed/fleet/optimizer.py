@@ -13,9 +13,8 @@ def distributed_optimizer(optimizer, strategy=None):
     Args:
         optimizer: of the model's parameters. strategy: None: that of :func:`fleet.init`.
     """
-    from . import fleet as fleet_module
+    from .fleet import fleet as env
 
-    env = fleet_module.fleet
     env.user_defined_optimizer = optimizer
     if strategy is not None:
         env._user_defined_strategy = copy.deepcopy(strategy)

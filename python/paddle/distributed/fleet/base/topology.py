@@ -24,10 +24,14 @@ class CommunicateTopology:
         hybrid_group_names: names of the axes. dims: their sizes.
     """
 
-    def __init__(self, hybrid_group_names=("data", "pipe", "sharding", "sep", "context", "model"), dims=(1, 1, 1, 1, 1, 1)):
+    def __init__(
+        self, hybrid_group_names=("data", "pipe", "sharding", "sep", "context", "model"), dims=(1, 1, 1, 1, 1, 1)
+    ):
         self._parallel_names, self._dims = list(hybrid_group_names), [int(d) for d in dims]
         if len(self._parallel_names) != len(self._dims):
-            raise ValueError(f"[CommunicateTopology] expected a size for each of {self._parallel_names}, got {self._dims}")
+            raise ValueError(
+                f"[CommunicateTopology] expected a size for each of {self._parallel_names}, got {self._dims}"
+            )
         self.coordinate = collections.namedtuple("Coordinate", self._parallel_names)
         self._grid = np.arange(int(np.prod(self._dims))).reshape(self._dims)
 
@@ -51,7 +55,9 @@ class CommunicateTopology:
     def get_rank(self, **args) -> int:
         """The rank at a point, given by all axes' names."""
         if set(args) != set(self._parallel_names):
-            raise ValueError(f"[CommunicateTopology] expected a place on each of {self._parallel_names}, got {sorted(args)}")
+            raise ValueError(
+                f"[CommunicateTopology] expected a place on each of {self._parallel_names}, got {sorted(args)}"
+            )
         return int(self._grid[tuple(args[name] for name in self._parallel_names)])
 
     def get_coord(self, rank):
@@ -239,6 +245,11 @@ for _name, _axis in _AXES.items():
 HybridCommunicateGroup.get_moe_sharding_parallel_world_size = _no_moe_sharding
 
 _current = PerRank()
+
+
+def latest():
+    """The latest one that this rank made, or None."""
+    return _current.get()
 
 
 def current() -> HybridCommunicateGroup:

@@ -39,7 +39,9 @@ class _Training(MetaParallelBase):
         self.schedule_mode = configs.get("schedule_mode", "1F1B")
         self.scaler, self.total_loss = None, None
 
-    def train_batch(self, data, optimizer, lr_scheduler=None, scaler=None, loss_fn_idx=0, return_micro_batch_loss=False):
+    def train_batch(
+        self, data, optimizer, lr_scheduler=None, scaler=None, loss_fn_idx=0, return_micro_batch_loss=False
+    ):
         """One step. Returns the mean of the micro-batches' losses, on every stage.
 
         Args:
@@ -164,7 +166,10 @@ class PipelineParallel(_Training):
                 if not self.is_pipeline_last_stage():
                     self._channel.send(out, self._peer(+1))
                 elif compute_loss:
-                    part = self._loss(out, _cut(data[1], m, self.micro_batch_size)).astype("float32") / self.accumulate_steps
+                    part = (
+                        self._loss(out, _cut(data[1], m, self.micro_batch_size)).astype("float32")
+                        / self.accumulate_steps
+                    )
                     total = part if total is None else total + part
                 else:
                     outs.append(out)
@@ -187,7 +192,9 @@ class NoPipelineParallel(_Training):
     def forward_backward_pipeline(self, data, scaler=None, **_):
         total = None
         for m in range(self.accumulate_steps):
-            loss = self._loss(self._layers(_cut(data[0], m, self.micro_batch_size)), _cut(data[1], m, self.micro_batch_size))
+            loss = self._loss(
+                self._layers(_cut(data[0], m, self.micro_batch_size)), _cut(data[1], m, self.micro_batch_size)
+            )
             part = loss / self.accumulate_steps
             (scaler.scale(part) if scaler is not None else part).backward()
             total = part.detach() if total is None else total + part.detach()

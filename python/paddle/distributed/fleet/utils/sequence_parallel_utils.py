@@ -37,7 +37,9 @@ def reduce_scatter(input):
     if group.nranks == 1:
         return input
     if input.shape[0] % group.nranks:
-        raise ValueError(f"[reduce_scatter] expected a sequence that {group.nranks} ranks share equally, got {input.shape[0]}")
+        raise ValueError(
+            f"[reduce_scatter] expected a sequence that {group.nranks} ranks share equally, got {input.shape[0]}"
+        )
     return _C_ops.reduce_scatter(input, group.id, group.nranks, ReduceOp.SUM, 0)
 
 
@@ -97,7 +99,9 @@ def is_sequence_parallel_parameter(parameter) -> bool:
     return bool(getattr(parameter, "sequence_parallel", False))
 
 
-def register_sequence_parallel_allreduce_hooks(model, accumulation_steps=1, fuse_sequence_parallel_allreduce=False) -> None:
+def register_sequence_parallel_allreduce_hooks(
+    model, accumulation_steps=1, fuse_sequence_parallel_allreduce=False
+) -> None:
     """After every ``accumulation_steps`` backwards the gradients of marked parameters are summed over the group.
 
     Args:

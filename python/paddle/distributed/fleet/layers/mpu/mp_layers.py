@@ -134,5 +134,3 @@ class ParallelCrossEntropy(nn.Layer):
         return mp_ops._c_softmax_with_cross_entropy(
             input, label, self.model_parallel_group, ignore_index=self.ignore_index
         )
-
-

@@ -94,7 +94,9 @@ def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
     return tensor if group is None or skip_c_identity_dynamic else _Copy.apply(tensor, group)
 
 
-def _mp_allreduce(tensor, op=_SUM, group=None, use_calc_stream=True, use_model_parallel=True, skip_c_identity_dynamic=False):
+def _mp_allreduce(
+    tensor, op=_SUM, group=None, use_calc_stream=True, use_model_parallel=True, skip_c_identity_dynamic=False
+):
     """The sum of the ranks' partial results; the gradient passes as it is."""
     group = _member(group)
     if op != _SUM:
@@ -133,7 +135,9 @@ def _c_softmax_with_cross_entropy(logits, label, group=None, return_softmax=Fals
     if label.ndim == logits.ndim - 1:
         label = label.unsqueeze(-1)
     if label.ndim != logits.ndim or label.shape[-1] != 1:
-        raise ValueError(f"[ParallelCrossEntropy] expected a label of shape {[*logits.shape[:-1], 1]}, got {label.shape}")
+        raise ValueError(
+            f"[ParallelCrossEntropy] expected a label of shape {[*logits.shape[:-1], 1]}, got {label.shape}"
+        )
     group = _member(group)
     n = logits.shape[-1]
     start = 0 if group is None else group.rank * n
@@ -177,7 +181,9 @@ def split(x, size, operation, axis=0, num_partitions=1, gather_out=True, weight_
         raise ValueError(f"[split] expected an axis of the weight that {operation} can be cut along, got {axis}")
     group = default_group()
     if num_partitions != group.nranks:
-        raise ValueError(f"[split] expected num_partitions to be the number of ranks, {group.nranks}, got {num_partitions}")
+        raise ValueError(
+            f"[split] expected num_partitions to be the number of ranks, {group.nranks}, got {num_partitions}"
+        )
     if operation == "embedding":
         return VocabParallelEmbedding(*size, weight_attr=weight_attr, mp_group=group)(x)
     has_bias = bias_attr is not False

@@ -39,7 +39,9 @@ class HybridParallelClipGrad:
         norm = paddle.sqrt(self._total(params_grads))
         factor = self.clip_norm / paddle.maximum(norm, paddle.full([1], float(self.clip_norm)))
         return [
-            (p, g * factor.astype(g.dtype).reshape([]) if _clip._wanted(p, g) else g) for p, g in params_grads if g is not None
+            (p, g * factor.astype(g.dtype).reshape([]) if _clip._wanted(p, g) else g)
+            for p, g in params_grads
+            if g is not None
         ]
 
     def __getattr__(self, name):

@@ -6,7 +6,7 @@ from paddle import nn
 
 from ....communication.group import new_group
 from ....communication.ops import all_reduce, broadcast
-from ...base.topology import CommunicateTopology
+from ...base.topology import CommunicateTopology, latest
 from .segment import SegmentLayers
 
 __all__ = ["LayerDesc", "PipelineLayer", "SharedLayerDesc"]
@@ -73,12 +73,14 @@ class PipelineLayer(nn.Layer):
                                       "are not supported")  # fmt: skip
         if num_stages is None and topology is None:
             raise ValueError("should provide num_stages or topology")
-        from ... import fleet as fleet_module
-
+        self._hcg = latest()
         if topology is None:
-            hcg = fleet_module.fleet._hcg
-            topology = hcg.topology() if hcg else CommunicateTopology(["data", "pipe", "model"], [1, num_stages, 1])
-        self._topo, self._hcg = topology, fleet_module.fleet._hcg
+            topology = (
+                self._hcg.topology()
+                if self._hcg
+                else CommunicateTopology(["data", "pipe", "model"], [1, num_stages, 1])
+            )
+        self._topo = topology
         self._num_stages = topology.get_dim("pipe") if num_stages is None else num_stages
         self._stage_id = self._hcg.get_stage_id() if self._hcg and self._num_stages > 1 else 0
         self._layers_desc, self._loss_fn = list(layers), loss_fn

@@ -16,7 +16,9 @@ class SegmentLayers:
     def __init__(self, layers_desc, num_parts, method="uniform", num_virtual_pipeline_stage=None) -> None:
         self._layers, self.num_parts, self.method = layers_desc, num_parts, method
         if len(layers_desc) < num_parts:
-            raise ValueError(f"[PipelineLayer] expected at least {num_parts} layers for {num_parts} stages, got {len(layers_desc)}")
+            raise ValueError(
+                f"[PipelineLayer] expected at least {num_parts} layers for {num_parts} stages, got {len(layers_desc)}"
+            )
 
     def do_segment(self) -> list:
         """``num_parts + 1`` indices: part i has the layers from the i-th to before the next."""
@@ -26,13 +28,17 @@ class SegmentLayers:
             return self.uniform(len(self._layers), self.num_parts)
         if self.method.startswith("layer:"):
             return self._by_name(self.method.split(":", 1)[1])
-        raise ValueError(f"[PipelineLayer] expected seg_method 'uniform', 'layer:<name>' or a list, got {self.method!r}")
+        raise ValueError(
+            f"[PipelineLayer] expected seg_method 'uniform', 'layer:<name>' or a list, got {self.method!r}"
+        )
 
     def _given(self, starts) -> list:
         n = len(self._layers)
         starts = starts if starts[-1] == n else [*starts, n]
         if len(starts) != self.num_parts + 1 or starts[0] != 0 or any(a > b for a, b in zip(starts, starts[1:])):
-            raise ValueError(f"[PipelineLayer] expected rising first indices of {self.num_parts} stages from 0, got {starts}")
+            raise ValueError(
+                f"[PipelineLayer] expected rising first indices of {self.num_parts} stages from 0, got {starts}"
+            )
         return starts
 
     def _by_name(self, pattern) -> list:
