@@ -47,6 +47,23 @@ def test_local_layer():
         np.testing.assert_allclose(w_grad, (2 * x * x * w).sum(0), rtol=1e-5)
 
 
+def test_parts_are_no_matter_for_programs():
+    """Where a graph may break the function runs eagerly, else the error says why."""
+    x = numbers(4, 3)
+
+    def body(rank):
+        mesh = dist.ProcessMesh([0, 1])
+        layer = MaskedSum([(mesh, [P()])], [None, (mesh, [P()])])
+        t, w = dist.shard_tensor(x, mesh, [S(0)]), dist.shard_tensor(numbers(3), mesh, [R()])
+        with pytest.raises(Exception, match="can't be captured in a program"):
+            paddle.jit.to_static(lambda a, b: layer(a, b), full_graph=True)(t, w)
+        out = paddle.jit.to_static(lambda a, b: layer(a, b), full_graph=False)(t, w)
+        return float(dist.unshard_dtensor(out))
+
+    for total in run(2, body):
+        np.testing.assert_allclose(total, ((x * numbers(3)) ** 2).sum(), rtol=1e-5)
+
+
 def test_local_map():
     x = numbers(4, 6)
 

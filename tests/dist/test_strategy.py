@@ -208,6 +208,32 @@ def test_recompute(options, marked):
     run(1, wrong)
 
 
+def test_named_passes_run():
+    from paddle import pir
+
+    def body(rank):
+        calls = []
+
+        def count(program):
+            calls.append(len(program.global_block().ops))
+            return False
+
+        pir.register_pass(f"count_{rank}", count)
+        try:
+            options = {"fused_passes": {"enable": True, "fused_passes_list": [f"count_{rank}"]}}
+            trained(dist.shard_layer(Stages(), dist.ProcessMesh([0, 1])), dist.Strategy(options), steps=1)
+            before = len(calls)
+            trained(dist.shard_layer(Stages(), dist.ProcessMesh([0, 1])), steps=1)  # not on other models' programs
+            with pytest.raises(ValueError, match="no pass is called"):
+                trained(Stages(), dist.Strategy({"fused_passes": {"enable": True, "fused_passes_list": ["nothing"]}}))
+            return before, len(calls)
+        finally:
+            pir.unregister_pass(f"count_{rank}")
+
+    (before, after) = run(2, body)[0]
+    assert before >= 2 and after == before  # forward and backward
+
+
 REFUSED = [
     ("sharding", "enable_stage1_tensor_fusion", True), ("pipeline", "vpp_degree", 2), ("fused_passes", "gemm_epilogue", True),
     ("amp", "use_master_grad", True), ("qat", "enable", True), ("tuning", "enable", True), ("dp_optimization", "enable", True),

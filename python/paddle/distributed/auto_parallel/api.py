@@ -98,8 +98,15 @@ def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
 
 
+def _not_in_programs(name) -> None:
+    """A program speaks of wholes until it is partitioned: what is only a part has no place in it."""
+    if _trace_api.tracing():
+        raise _trace_api.graph_break_error()(f"[{name}] this rank's part of a tensor can't be captured in a program")
+
+
 def dtensor_from_local(local_tensor, mesh, placements):
     """The distributed tensor of which ``local_tensor`` is this process's part (parts of one size)."""
+    _not_in_programs("dtensor_from_local")
     shape = list(local_tensor.shape)
     for axis, p in enumerate(placements):
         if p.is_shard():
@@ -114,6 +121,7 @@ def dtensor_to_local(dist_tensor, mesh=None, placements=None):
         mesh, placements: how the gradient lies, of which this rank's is its part; None: as ``dist_tensor``. A gradient may be
             Partial where the tensor is replicated; if they cut it otherwise, the tensor is moved there first.
     """
+    _not_in_programs("dtensor_to_local")
     if not dist_tensor.is_dist():
         return dist_tensor
     own, lies = attr_of(dist_tensor)

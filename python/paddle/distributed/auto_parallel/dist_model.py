@@ -11,6 +11,7 @@ import paddle
 
 from . import pipeline_schedule as schedule
 from .api import attr_of, reshard, shard_tensor
+from .extra_passes import added_passes
 from .placement_type import Replicate
 from .process_mesh import ProcessMesh, get_mesh
 from .recompute_layers import chosen, recomputed
@@ -126,6 +127,13 @@ class DistModel:
             custom_white_list=amp.custom_white_list or None, custom_black_list=amp.custom_black_list or None,
         )  # fmt: skip
 
+    def _passes(self):
+        """Within it the strategy's passes run on programs that are compiled."""
+        fused = self._strategy.fused_passes
+        if not fused.enable or not fused.fused_passes_list:
+            return contextlib.nullcontext()
+        return added_passes(fused.fused_passes_list)
+
     def _make_scaler(self):
         """Float16's small gradients vanish unless the loss is scaled."""
         amp = self._strategy.amp
@@ -138,6 +146,10 @@ class DistModel:
 
     def __call__(self, *args):
         data = [a if isinstance(a, paddle.Tensor) else paddle.to_tensor(a) for a in _flat(args)]
+        with self._passes():
+            return self._call(data)
+
+    def _call(self, data):
         step = self._step(data)
         if self._mode != "train":
             with paddle.no_grad(), self._amp():

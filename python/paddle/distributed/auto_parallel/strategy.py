@@ -33,7 +33,7 @@ _DEFAULTS = {
 # Options that change what is done. All others may only be what they are by default.
 _ACTING = {
     "sharding": {"enable", "stage", "degree"},
-    "fused_passes": {"enable"},
+    "fused_passes": {"enable", "fused_passes_list"},
     "gradient_merge": {"enable", "k_steps", "avg"},
     "pipeline": {"enable", "schedule_mode", "micro_batch_size", "accumulate_steps"},
     "amp": {"enable", "dtype", "level", "init_loss_scaling", "incr_every_n_steps", "decr_every_n_nan_or_inf", "incr_ratio",
@@ -92,8 +92,8 @@ class Strategy:
     What acts: ``amp``; ``gradient_merge``; ``sharding`` (``stage``; ``degree`` is the size of the mesh dimension that states
     are cut along); ``pipeline`` (``accumulate_steps`` micro-batches, or as many as ``micro_batch_size`` makes, by
     ``schedule_mode`` "1F1B" or "FThenB"); ``recompute`` (the items of every ``LayerList``, or the sublayers named in
-    ``checkpoints``, but for those whose positions are in ``no_recompute_segments``). Fusion is the compiler's: with
-    ``fused_passes.enable`` nothing more is to be chosen.
+    ``checkpoints``, but for those whose positions are in ``no_recompute_segments``). ``fused_passes`` (the passes of
+    ``paddle.pir`` named in ``fused_passes_list`` run on the model's programs; what the compiler fuses needs no choice).
 
     Raises:
         ValueError: a category or option that there is not. NotImplementedError: an option without effect is set.
