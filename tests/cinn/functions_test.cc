@@ -93,6 +93,70 @@ TEST(Functions, WithinFourUlp) {
     }
 }
 
+// Where the result counts as a 16-bit float: nearly as good as rounding the exact value.
+TEST(Functions, CoarseWithinOneUnitOfTheHalf) {
+  for (DType half : {DType::kFloat16, DType::kBFloat16})
+    for (const Case& c : {Case{Fn::exp, -20, 10}, Case{Fn::exp2, -14, 15}, Case{Fn::sigmoid, -9, 12},
+                          Case{Fn::tanh, -9, 9}, Case{Fn::erf, -5, 5}}) {
+      constexpr int64_t n = 1003;
+      Group g;
+      g.output(g.pointwise(c.fn, {g.input(half, {n})}, half));
+      Tensor x = testing::random_tensor(n, half, 5, c.low, c.high);
+      Tensor y = testing::run_compiled(g, *compile(g), {}, {x})[0];
+      const double digits = half == DType::kFloat16 ? 11 : 8, smallest = half == DType::kFloat16 ? 0x1p-24 : 0x1p-133;
+      for (int64_t i = 0; i < n; ++i) {
+        const double want = static_cast<double>(exact(c.fn, x[i]));
+        const double unit = std::max(std::ldexp(1.0, std::ilogb(want) + 1 - static_cast<int>(digits)), smallest);
+        ASSERT_LE(std::fabs(y[i] - want), 0.8 * unit) << scalar::info(c.fn).name << " of " << x[i] << " is " << y[i];
+      }
+    }
+}
+
+// Infinities, NaN, zero and masks of any size, as attention writes them.
+TEST(Functions, SpecialValues) {
+  const double inf = INFINITY;
+  const Tensor values = {0.0, -0.0, 1, -1, inf, -inf, NAN, -1e4, -1e9, -3e38, 3e38, 1e9, 1e4, 88, -103};
+  for (DType t : {DType::kFloat32, DType::kBFloat16, DType::kFloat64})
+    for (Fn f : {Fn::exp, Fn::sigmoid, Fn::tanh, Fn::erf, Fn::rsqrt, Fn::exp2}) {
+      Tensor x;
+      for (int k = 0; k < 3; ++k)  // whole vectors and a rest
+        for (double v : values) x.push_back(testing::round_to(v, t));
+      Group g;
+      g.output(g.pointwise(f, {g.input(t, {static_cast<int64_t>(x.size())})}, t));
+      Tensor y = testing::run_compiled(g, *compile(g), {}, {x})[0];
+      for (size_t i = 0; i < x.size(); ++i) {
+        if (f == Fn::rsqrt && x[i] < 0) {
+          EXPECT_TRUE(std::isnan(y[i])) << x[i];
+          continue;
+        }
+        const double want = testing::round_to(static_cast<double>(exact(f, x[i])), t);
+        if (std::isnan(want) || std::isinf(want) || want == 0 || std::fabs(want) == 1)
+          EXPECT_TRUE(y[i] == want || (std::isnan(want) && std::isnan(y[i])))
+              << scalar::info(f).name << " of " << x[i] << " as " << name_of(t) << " is " << y[i] << ", expected "
+              << want;
+        else
+          EXPECT_NEAR(y[i] / want, 1, t == DType::kBFloat16 ? 8e-3 : 1e-6) << scalar::info(f).name << " of " << x[i];
+      }
+    }
+}
+
+TEST(Functions, QuotientsByRoots) {
+  const double inf = INFINITY;
+  Tensor a, b;
+  for (double x : {0.0, 1.0, -2.5, inf, static_cast<double>(NAN), 1e-30, 1e30})
+    for (double y : {0.0, 1.0, 2.0, 1e-40, 1e-20, 1e38, inf, -1.0, static_cast<double>(NAN)})
+      a.push_back(static_cast<float>(x)), b.push_back(static_cast<float>(y));
+  Group g;
+  const Index n = static_cast<int64_t>(a.size());
+  int root = g.pointwise(Fn::sqrt, {g.input(DType::kFloat32, {n})}, DType::kFloat32);
+  g.output(g.pointwise(Fn::div, {g.input(DType::kFloat32, {n}), root}, DType::kFloat32));
+  Tensor y = testing::run_compiled(g, *compile(g), {}, {b, a})[0];
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double want = testing::round_to(a[i] / std::sqrt(b[i]), DType::kFloat32);
+    EXPECT_LE(ulps(y[i], want, DType::kFloat32), 3) << a[i] << " / sqrt(" << b[i] << ") is " << y[i];
+  }
+}
+
 TEST(Functions, PowerOfSpecialValues) {
   const double inf = INFINITY;
   const Tensor values = {0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, inf, -inf, NAN, 1e30, 1e-30};

@@ -112,6 +112,17 @@ TEST(Kernels, SoftmaxIsOneKernel) {
   check_group(softmax({300, 70}, 0));
 }
 
+// Rows that come from memory are fetched while the row before is computed; results as ever, also in the last row.
+TEST(Kernels, NextRowIsPrefetched) {
+  Target target = host_target();
+  target.streaming_bytes = 4096;
+  Group g = softmax({9, 1024}, 1);
+  EXPECT_NE(lower(g, target).str().find("prefetch in0[1024 + 1024*i0 + i2]"), std::string::npos);
+  auto compiled = compile(g, target, nullptr);
+  check_group(g, *compiled, {}, testing::random_inputs(g, {}));
+  EXPECT_EQ(lower(softmax({9, 1024}, 1), Target{}).str().find("prefetch"), std::string::npos);  // fits the cache
+}
+
 TEST(Kernels, LayerNormGeluResidual) {
   Group g = layer_norm_gelu(6, 768);
   EXPECT_EQ(compile(g)->module().kernels.size(), 1u);

@@ -41,7 +41,7 @@ class Printer {
       case ValueOp::kCast:
         return fmt::format("{}(v{})", name_of(v.dtype), v.args[0]);
       case ValueOp::kFn:
-        return fmt::format("{}(v{})", scalar::info(v.fn).name, fmt::join(v.args, ", v"));
+        return fmt::format("{}{}(v{})", scalar::info(v.fn).name, v.integer ? "~" : "", fmt::join(v.args, ", v"));
       case ValueOp::kReadAcc:
         return fmt::format("acc{}", v.integer);
     }
@@ -58,6 +58,9 @@ class Printer {
         case StmtKind::kStore:
           out_ += fmt::format("{}[{}] = v{}{}\n", buffer_name(m_.buffers[s.buffer]), m_.pool.str(s.index), s.value,
                               s.streaming ? " (streaming)" : "");
+          break;
+        case StmtKind::kPrefetch:
+          out_ += fmt::format("prefetch {}[{}]\n", buffer_name(m_.buffers[s.buffer]), m_.pool.str(s.index));
           break;
         case StmtKind::kFor:
           out_ += fmt::format("for {} < {}{}{}\n", m_.pool.str(Index::of_atom(s.var)), m_.pool.str(s.extent),

@@ -18,7 +18,8 @@ enum class ValueOp : uint8_t {
   kIndex,    // an index expression as int64
   kLoad,     // buffer[index]; with args[0], only where that truth value holds (elsewhere unspecified)
   kCast,     // to dtype
-  kFn,       // scalar function; dtype is the compute type, kBool for boolean functions
+  kFn,       // scalar function; dtype is the compute type, kBool for boolean functions; integer 1: the result counts as
+             // a 16-bit float, a relative error of 2^-13 does no harm
   kReadAcc,  // final value of accumulator `integer`
 };
 
@@ -34,13 +35,20 @@ struct Value {
   Index index;
 };
 
-enum class StmtKind : uint8_t { kLet, kStore, kFor, kAcc, kUpdate };
+enum class StmtKind : uint8_t {
+  kLet,
+  kStore,
+  kFor,
+  kAcc,
+  kUpdate,
+  kPrefetch,  // buffer[index] will be read soon, and may lie outside: a hint that may be ignored
+};
 
 struct Stmt {
   StmtKind kind;
   ValueId value = -1;      // kLet: defines it; kStore, kUpdate: what is stored or combined
-  int buffer = -1;         // kStore
-  Index index;             // kStore
+  int buffer = -1;         // kStore, kPrefetch
+  Index index;             // kStore, kPrefetch
   bool streaming = false;  // kStore: around the cache
   AtomId var = -1;         // kFor: runs over [0, extent)
   Index extent;

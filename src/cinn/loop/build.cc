@@ -97,11 +97,18 @@ class Builder {
     k.parallel_extent = parallel_extent();
     Index p = m_.pool.var(k.parallel_extent);
     k.parallel_var = p.terms()[0].first[0];
+    parallel_var_ = k.parallel_var;
     emit_.begin_kernel(k.parallel_var);
     base_.clear();
     decode(p);
     current_ = base_;
-    for (const PassPlan& pass : kernel_->passes) k.work = k.work + work_of(pass);
+    heaviest_ = 0;
+    for (const PassPlan& pass : kernel_->passes) {
+      k.work = k.work + work_of(pass);
+      heaviest_ = std::max(heaviest_, body_cost(pass));
+      ready_.insert(ready_.end(), pass.keep.begin(), pass.keep.end());
+    }
+    ready_.clear();
     for (const PassPlan& pass : kernel_->passes) kernel_->by_columns ? column_pass(pass) : row_pass(pass);
     k.body = emit_.end_kernel();
     m_.kernels.push_back(std::move(k));
@@ -277,11 +284,23 @@ class Builder {
       emit_.update(accs[i], group_.nodes[r].reduce, emit_.cast(reduced_value(r, where), accumulator_type(r)));
     }
     emit_stores(pass, where);
+    if (pass.axes.size() == 1 && prefetches(pass)) emit_.prefetch_loads(parallel_var_, 1);
     for (size_t i = 0; i < pass.axes.size(); ++i) emit_.close_loop();
     current_ = base_;
     for (size_t i = 0; i < pass.reductions.size(); ++i)
       accumulated_[pass.reductions[i]] = emit_.read(accs[i], accumulator_type(pass.reductions[i]));
     ready_.insert(ready_.end(), pass.keep.begin(), pass.keep.end());
+  }
+
+  // Rows that come from memory: while the pass that computes most runs over one, the next can come in.
+  bool prefetches(const PassPlan& pass) const {
+    if (kernel_->passes.size() < 2) return false;
+    const Index& n = axes_.axes[pass.axes[0]].extent;
+    Index elements = n;
+    for (int a : kernel_->parallel) elements = elements * axes_.axes[a].extent;
+    if (!elements.is_const() || elements.value() * 2 < target_.streaming_bytes) return false;
+    if (n.value() * 4 > target_.l1_bytes / 2 || n.value() < 256) return false;
+    return body_cost(pass) == heaviest_;
   }
 
   ValueId reduced_value(int r, const Binding& where) { return evaluator_.eval(group_.nodes[r].operands[0], where); }
@@ -397,8 +416,10 @@ class Builder {
 
   const KernelPlan* kernel_ = nullptr;
   int kernel_index_ = 0;
-  Binding base_;     // indices of the parallel axes
-  Binding current_;  // indices of all loops that are open
+  AtomId parallel_var_ = -1;
+  Binding base_;         // indices of the parallel axes
+  Binding current_;      // indices of all loops that are open
+  double heaviest_ = 0;  // cost of one element in the kernel's dearest pass
   int64_t block_ = 1;
   Index block_start_;
   std::map<int, ValueId> accumulated_;

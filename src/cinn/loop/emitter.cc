@@ -92,6 +92,23 @@ void Emitter::store(int buffer, const Index& index, ValueId value, bool streamin
   scopes_.back().body.push_back(std::move(s));
 }
 
+void Emitter::prefetch_loads(AtomId var, int64_t step) {
+  std::vector<Stmt>& body = scopes_.back().body;
+  const size_t count = body.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (body[i].kind != StmtKind::kLet) continue;
+    const Value& v = m_.values[body[i].value];
+    if (v.op != ValueOp::kLoad || !v.args.empty() || m_.buffers[v.buffer].role != BufferRole::kInput) continue;
+    if (size_of(m_.buffers[v.buffer].dtype) < 4) continue;  // arithmetic on narrow types is slower than memory
+    const Index stride = v.index.coefficient(var);
+    if (stride.is(0) || !v.index.coefficient(scopes_.back().loop.var).is(1)) continue;
+    Stmt s{StmtKind::kPrefetch};
+    s.buffer = v.buffer;
+    s.index = v.index + stride * step;
+    body.push_back(std::move(s));
+  }
+}
+
 bool Emitter::alive(ValueId v) const {
   const Place& p = places_[v];
   return p.depth < static_cast<int>(scopes_.size()) && scopes_[p.depth].id == p.scope_id;
@@ -285,7 +302,7 @@ std::optional<ValueId> Emitter::simplified(Fn f, const std::vector<ValueId>& arg
   }
 }
 
-ValueId Emitter::fn(Fn f, std::vector<ValueId> args, DType compute) {
+ValueId Emitter::fn(Fn f, std::vector<ValueId> args, DType compute, bool coarse) {
   using enum Fn;
   const bool truth_operands = f == logical_and || f == logical_or || f == logical_not || f == logical_xor;
   for (size_t i = 0; i < args.size(); ++i)
@@ -293,6 +310,7 @@ ValueId Emitter::fn(Fn f, std::vector<ValueId> args, DType compute) {
   if (auto v = simplified(f, args, compute)) return *v;
   Value v{ValueOp::kFn, scalar::info(f).boolean ? DType::kBool : compute, f};
   v.args = std::move(args);
+  v.integer = coarse && compute == DType::kFloat32 && cinn::cost_of(f) >= 10;
   return make(std::move(v));
 }
 

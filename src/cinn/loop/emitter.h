@@ -45,6 +45,8 @@ class Emitter {
   void update(int acc, ReduceKind kind, ValueId value);
   ValueId read(int acc, DType dtype);  // after the loops that update it
   void store(int buffer, const Index& index, ValueId value, bool streaming);
+  // In the innermost loop that is open: what its loads of input buffers will want `step` of `var` later.
+  void prefetch_loads(AtomId var, int64_t step);
 
   // Values. Simplified where that is exact.
   ValueId constant(DType dtype, double value);
@@ -53,7 +55,8 @@ class Emitter {
   ValueId load(int buffer, const Index& index, ValueId predicate);
   ValueId cast(ValueId value, DType dtype);
   ValueId round(ValueId value, DType half);  // to the nearest value that a 16-bit float can hold
-  ValueId fn(scalar::Fn fn, std::vector<ValueId> args, DType compute);
+  // coarse: the result counts as a 16-bit float.
+  ValueId fn(scalar::Fn fn, std::vector<ValueId> args, DType compute, bool coarse = false);
   Index as_index(ValueId value, const Index& extent);  // an integer value in [0, extent) as part of indices
 
   const Value& value(ValueId v) const { return m_.values[v]; }

@@ -161,7 +161,10 @@ ValueId Evaluator::pointwise(const Node& n, const std::vector<ValueId>& operands
     std::vector<ValueId> args;
     const uint8_t operand[] = {i.a, i.b, i.c};
     for (uint8_t k = 0; k < scalar::info(i.fn).arity; ++k) args.push_back(registers[operand[k]]);
-    registers.push_back(emit_.fn(i.fn, std::move(args), n.compute));
+    // Only what itself counts as a 16-bit float may be coarse: in 1 + erf(x) the digits that cancel are needed.
+    const bool coarse =
+        size_of(n.dtype) == 2 && is_float(n.dtype) && registers.size() == static_cast<size_t>(n.result_register);
+    registers.push_back(emit_.fn(i.fn, std::move(args), n.compute, coarse));
   }
   return emit_.cast(registers.at(n.result_register), n.dtype);
 }

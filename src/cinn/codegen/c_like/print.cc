@@ -309,6 +309,8 @@ class Printer {
         case StmtKind::kStore:
           store(s, depth);
           break;
+        case StmtKind::kPrefetch:
+          break;
         case StmtKind::kAcc: {
           const Value x = identity_of(s.reduce, s.dtype);
           line(depth, fmt::format("{} acc{} = {};", type_name(s.dtype), s.acc,

@@ -374,6 +374,19 @@ class KernelEmitter {
     }
   }
 
+  // Once per cache line of what the loop reads.
+  void prefetch(const Stmt& s) {
+    const int64_t bytes = static_cast<int64_t>(size_of(m_.buffers[s.buffer].dtype)) * lanes_;
+    if (mask_ || lanes_ == 1 || (bytes < kLine && copy_ % (kLine / bytes) != 0)) return;
+    Access a = access(s.buffer, s.index);
+    if (!a.contiguous) return;
+    for (int64_t at = 0; at < bytes; at += kLine)
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()},
+                         {b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), a.pointer, at), b_.getInt32(0), b_.getInt32(3),
+                          b_.getInt32(1)});
+  }
+  static constexpr int64_t kLine = 64;
+
   // Whole vectors at multiples of their size.
   bool streamable(const Stmt& s, V v) const {
     const int64_t bytes = static_cast<int64_t>(size_of(m_.buffers[s.buffer].dtype));
@@ -435,7 +448,12 @@ class KernelEmitter {
       args.push_back(width > 1 && lanes(x) == 1 ? b_.CreateVectorSplat(width, x) : x);
       compute = m_.values[a].dtype;  // all agree but for the first of `where`
     }
-    return math_.call(v.fn, args, compute);
+    if (v.fn == scalar::Fn::div && compute == DType::kFloat32 && lanes(args[0]) > 1) {
+      const Value& below = m_.values[v.args[1]];
+      if (below.op == ValueOp::kFn && below.fn == scalar::Fn::sqrt && lanes(get(below.args[0])) > 1)
+        if (V q = math_.divide_by_root(args[0], get(below.args[0]))) return q;
+    }
+    return math_.call(v.fn, args, compute, v.integer != 0);
   }
 
   // -- accumulators
@@ -511,6 +529,9 @@ class KernelEmitter {
         case StmtKind::kUpdate:
           update(s);
           break;
+        case StmtKind::kPrefetch:
+          prefetch(s);
+          break;
         case StmtKind::kFor:
           s.vectorize&& lanes_ == 1 ? vector_loop(s) : plain_loop(s);
       }
@@ -544,6 +565,51 @@ class KernelEmitter {
     });
   }
 
+  // -- unrolled copies side by side
+
+  struct Mark {
+    llvm::BasicBlock* block;
+    llvm::Instruction* last;  // null: the block is empty
+  };
+  Mark mark_here() {
+    return {b_.GetInsertBlock(), b_.GetInsertBlock()->empty() ? nullptr : &b_.GetInsertBlock()->back()};
+  }
+
+  // What was appended since; nothing if control flow came between.
+  std::vector<llvm::Instruction*> since(const Mark& mark) {
+    std::vector<llvm::Instruction*> out;
+    if (b_.GetInsertBlock() != mark.block) return out;
+    auto it = mark.last ? std::next(mark.last->getIterator()) : mark.block->begin();
+    for (; it != mark.block->end(); ++it) out.push_back(&*it);
+    return out;
+  }
+
+  bool separate_accumulators(const std::vector<Stmt>& body, int copies) const {
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::kUpdate && (!accs_.at(s.acc).split || accs_.at(s.acc).copies < copies)) return false;
+      if (s.kind == StmtKind::kFor) return false;
+    }
+    return true;
+  }
+
+  // Instructions of independent copies in turns: a core looks some sixty vector operations ahead, fewer than two long
+  // chains one after the other.
+  static void interleave(const std::vector<std::vector<llvm::Instruction*>>& parts) {
+    size_t longest = 0;
+    for (const auto& p : parts) {
+      if (p.empty()) return;
+      longest = std::max(longest, p.size());
+    }
+    if (parts.size() < 2) return;
+    llvm::Instruction* last = parts[0][0];
+    for (size_t i = 0; i < longest; ++i)
+      for (const auto& p : parts)
+        if (i < p.size() && p[i] != last) {
+          p[i]->moveAfter(last);
+          last = p[i];
+        }
+  }
+
   // Unrolled whole vectors, single vectors, and the rest under a mask.
   void vector_loop(const Stmt& s) {
     const int width = lanes_of(s);
@@ -557,15 +623,19 @@ class KernelEmitter {
       if (known >= 0 && known < step) return;
       V last = b_.CreateSub(end, b_.getInt64(step - 1));
       i = counted_loop(copies > 1 ? "unrolled" : "vector", i, last, b_.getInt64(step), [&](V at) {
+        std::vector<std::vector<llvm::Instruction*>> parts;
         for (int c = 0; c < copies; ++c) {
           copy_ = c;
           lanes_ = width;
           vector_var_ = s.var;
+          const Mark mark = mark_here();
           vars_[s.var] = c ? b_.CreateNSWAdd(at, b_.getInt64(c * width)) : at;
           statements(s.body);
+          parts.push_back(since(mark));
           lanes_ = 1;
         }
         copy_ = 0;
+        if (separate_accumulators(s.body, copies)) interleave(parts);
       });
     };
     if (unroll > 1) whole(unroll);

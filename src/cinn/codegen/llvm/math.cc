@@ -59,12 +59,15 @@ V VectorMath::scale(V x, V n) {
   return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
 }
 
-// exp(r) or exp(r) - 1 for |r| <= ln 2 / 2. f32: the polynomial of the Cephes library; f64: Taylor's, to 2^-58.
+// exp(r) or exp(r) - 1 for |r| <= ln 2 / 2. f32: a minimax polynomial to 2^-23, or the Cephes library's, whose error
+// vanishes at 0; f64: Taylor's, to 2^-58.
 V VectorMath::exp_reduced(V r, bool minus_one) {
   V p;
-  if (is_f32(r))
+  if (is_f32(r) && minus_one)
     p = polynomial(
         r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+  else if (is_f32(r))
+    p = polynomial(r, {0x1.10625p-7, 0x1.572a64p-5, 0x1.5557bp-3, 0x1.fffdfcp-2});
   else
     p = polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
                        1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
@@ -74,25 +77,24 @@ V VectorMath::exp_reduced(V r, bool minus_one) {
 
 // The whole number nearest to x * factor, for |x * factor| < 2^21: adding 1.5 * 2^(digits - 1) rounds as a side effect.
 V VectorMath::nearest(V x, double factor) {
+  if (has_estimates(x)) return intrinsic(llvm::Intrinsic::roundeven, {b_.CreateFMul(x, number(x, factor))});
   V magic = number(x, is_f32(x) ? 0x1.8p23 : 0x1.8p52);
   return b_.CreateFSub(fma(x, number(x, factor), magic), magic);
 }
 
-// a / b in the type's normal range, b not 0: one Newton step from the hardware's estimate, and one on the quotient,
-// which takes in a_rest, what a lacks of the exact numerator.
-V VectorMath::quotient(V a, V b, V a_rest) {
-  const bool estimate = has_scalef_ && is_f32(a) && a->getType()->getPrimitiveSizeInBits() == 512;
-  if (!estimate && !a_rest) return b_.CreateFDiv(a, b);
+// a / b in the type's normal range, b not 0: the hardware's estimate and one Newton step, to 2 ulp; refined, nearly
+// exact. a_rest: what a lacks of the exact numerator.
+V VectorMath::quotient(V a, V b, bool refined, V a_rest) {
+  if (!has_estimates(a) && !a_rest) return b_.CreateFDiv(a, b);
   V minus_b = b_.CreateFNeg(b), r;
-  if (estimate) {
-    V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
-    r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {},
-                           {b, llvm::Constant::getNullValue(b->getType()), all});
+  if (has_estimates(a)) {
+    r = reciprocal_estimate(b);
     r = fma(fma(minus_b, r, number(a, 1)), r, r);
   } else {
     r = b_.CreateFDiv(number(a, 1), b);
   }
   V q = b_.CreateFMul(a, r);
+  if (!refined) return q;
   V error = fma(minus_b, q, a);
   return fma(a_rest ? b_.CreateFAdd(error, a_rest) : error, r, q);
 }
@@ -134,8 +136,7 @@ V VectorMath::tanh(V x) {
     V s = b_.CreateFMul(t, t);
     V p = polynomial(s, {0x1.c998cep-27, 0x1.59517ep-16, 0x1.c9f684p-9, 0x1.120406p-3, 1.0});
     V q = polynomial(s, {0x1.a0b154p-21, 0x1.583f6ep-12, 0x1.a7de4cp-6, 0x1.de574cp-2, 1.0});
-    V product = b_.CreateFMul(t, p);
-    return clamp(quotient(product, q, fma(t, p, b_.CreateFNeg(product))), -1, 1);
+    return clamp(quotient(b_.CreateFMul(t, p), q, true), -1, 1);
   }
   V t = clamp(abs(x), 0, 22);
   V e = expm1(b_.CreateFAdd(t, t));
@@ -267,7 +268,7 @@ V VectorMath::erf(V x) {
   V p = polynomial(s, {0x1.12108p-19, 0x1.2a9f78p-12, 0x1.ef55fep-9, 0x1.b071fep-5, 0x1.86b438p-3, 0x1.20dd74p+0});
   V q = polynomial(s, {0x1.3eca34p-15, 0x1.316afap-10, 0x1.eb675cp-7, 0x1.d3fb06p-4, 0x1.013abcp-1, 1.0});
   V product = b_.CreateFMul(t, p);
-  return clamp(quotient(product, q, fma(t, p, b_.CreateFNeg(product))), -1, 1);
+  return clamp(quotient(product, q, true, fma(t, p, b_.CreateFNeg(product))), -1, 1);
 }
 
 // In double precision, where exp(y log x) has digits to spare.
@@ -483,7 +484,7 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
     case Fn::sqrt:
       return intrinsic(llvm::Intrinsic::sqrt, {a});
     case Fn::rsqrt:
-      return b_.CreateFDiv(number(a, 1), intrinsic(llvm::Intrinsic::sqrt, {a}));
+      return has_estimates(a) ? inverse_root(a) : b_.CreateFDiv(number(a, 1), intrinsic(llvm::Intrinsic::sqrt, {a}));
     case Fn::exp:
       return exp(a);
     case Fn::exp2:
@@ -562,7 +563,9 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
   }
 }
 
-V VectorMath::call(Fn fn, llvm::ArrayRef<V> args, DType dtype) {
+V VectorMath::call(Fn fn, llvm::ArrayRef<V> args, DType dtype, bool coarse) {
+  if (coarse && dtype == DType::kFloat32 && has_estimates(args[0]))
+    if (V v = coarse_fn(fn, args)) return v;
   switch (fn) {
     case Fn::logical_and:
       return b_.CreateAnd(args[0], args[1]);

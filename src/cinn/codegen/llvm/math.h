@@ -12,8 +12,11 @@ class VectorMath {
   // has_scalef: AVX-512's scaling by powers of two is at hand.
   VectorMath(llvm::IRBuilder<>& builder, bool has_scalef) : b_(builder), has_scalef_(has_scalef) {}
 
-  // fn of args, all of compute type `dtype` (or bool where the function takes truth values), all of one width.
-  llvm::Value* call(scalar::Fn fn, llvm::ArrayRef<llvm::Value*> args, DType dtype);
+  // fn of args, all of compute type `dtype` (or bool where the function takes truth values), all of one width. coarse:
+  // the result counts as a 16-bit float, to which a relative error of 2^-13 adds a quarter of a unit at most.
+  llvm::Value* call(scalar::Fn fn, llvm::ArrayRef<llvm::Value*> args, DType dtype, bool coarse = false);
+  // a / sqrt(x); null where that is no cheaper than to divide.
+  llvm::Value* divide_by_root(llvm::Value* a, llvm::Value* x);
 
  private:
   using V = llvm::Value*;
@@ -35,8 +38,14 @@ class VectorMath {
   V exp(V x);
   V exp2(V x);
   V exp_reduced(V r, bool minus_one);
+  bool has_estimates(V x) { return has_scalef_ && is_f32(x) && x->getType()->getPrimitiveSizeInBits() == 512; }
+  V reciprocal_estimate(V x);  // to 2^-14
+  V inverse_root(V x);
+  V coarse_exp2(V x);
+  V coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::ArrayRef<double> bottom);
+  V coarse_fn(scalar::Fn fn, llvm::ArrayRef<V> args);  // null: no coarse form
   V nearest(V x, double factor);
-  V quotient(V a, V b, V a_rest = nullptr);
+  V quotient(V a, V b, bool refined = false, V a_rest = nullptr);
   V sigmoid(V x);
   V expm1(V x);
   V tanh(V x);

@@ -1,0 +1,70 @@
+// What AVX-512's estimates make cheap: inverse roots, and functions whose result counts as a 16-bit float.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "cinn/codegen/llvm/math.h"
+
+namespace paddle::cinn {
+
+using scalar::Fn;
+using V = llvm::Value*;
+
+V VectorMath::reciprocal_estimate(V x) {
+  V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
+  return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rcp14_ps_512, {},
+                            {x, llvm::Constant::getNullValue(x->getType()), all});
+}
+
+// One Newton step; where it gives NaN (0, infinity, negative numbers), the estimate is exact.
+V VectorMath::inverse_root(V x) {
+  V all = llvm::ConstantInt::get(b_.getInt16Ty(), -1, true);
+  V r = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_rsqrt14_ps_512, {},
+                           {x, llvm::Constant::getNullValue(x->getType()), all});
+  V error = fma(b_.CreateFNeg(b_.CreateFMul(x, r)), r, number(x, 1));
+  V better = fma(b_.CreateFMul(r, number(x, 0.5)), error, r);
+  return b_.CreateSelect(is_nan(better), r, better);
+}
+
+V VectorMath::divide_by_root(V a, V x) {
+  return has_estimates(x) && a->getType() == x->getType() ? b_.CreateFMul(a, inverse_root(x)) : nullptr;
+}
+
+// 2^n by the hardware's scaling, which makes infinity and 0 of infinite n whatever it scales: so no range to check.
+V VectorMath::coarse_exp2(V x) {
+  V n = intrinsic(llvm::Intrinsic::roundeven, {x});
+  V f = b_.CreateFSub(x, n);
+  return scale(polynomial(f, {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1}), n);
+}
+
+// An odd function as x P(x^2) / Q(x^2), fitted up to +-limit, where it has become +-1.
+V VectorMath::coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::ArrayRef<double> bottom) {
+  V t = clamp(x, -limit, limit);
+  V s = b_.CreateFMul(t, t);
+  V y = b_.CreateFMul(b_.CreateFMul(t, polynomial(s, top)), reciprocal_estimate(polynomial(s, bottom)));
+  return clamp(y, -1, 1);
+}
+
+V VectorMath::coarse_fn(Fn fn, llvm::ArrayRef<V> x) {
+  constexpr double kLog2e = 1.4426950408889634;
+  V a = x[0];
+  switch (fn) {
+    case Fn::exp:
+      return coarse_exp2(b_.CreateFMul(a, number(a, kLog2e)));
+    case Fn::exp2:
+      return coarse_exp2(a);
+    case Fn::sigmoid: {
+      V e = coarse_exp2(b_.CreateFMul(abs(a), number(a, -kLog2e)));
+      V y = reciprocal_estimate(b_.CreateFAdd(e, number(a, 1)));
+      return b_.CreateSelect(b_.CreateFCmpOLT(a, number(a, 0)), b_.CreateFMul(e, y), y);
+    }
+    case Fn::tanh:
+      return coarse_ratio(a, 5.2, {0x1.a6c5a8p-10, 0x1.dc4522p-4, 0x1.ffffa4p-1},
+                          {0x1.074b14p-14, 0x1.29b118p-6, 0x1.cc6122p-2, 1});
+    case Fn::erf:
+      return coarse_ratio(a, 2.9, {0x1.e510ccp-6, 0x1.708e46p-3, 0x1.20da62p+0},
+                          {0x1.cbd35p-9, 0x1.78f54p-4, 0x1.f7f506p-2, 1});
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace paddle::cinn
