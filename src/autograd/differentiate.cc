@@ -1,13 +1,10 @@
-#include "autograd/differentiate.h"
+#include "autograd/differentiation.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "api/ops.h"
 #include "autograd/node.h"
-#include "autograd/replay.h"
 #include "dispatch/state.h"
-#include "pir/dominance.h"
 #include "pir/effects.h"
 #include "pir/op_args.h"
 
@@ -18,220 +15,256 @@ using dispatch::Trace;
 using pir::Operation;
 using pir::Value;
 
-bool stopped(Value v) {
+bool stopped_value(Value v) {
   pir::Attribute a = v.attr("stop_gradient");
   return a && a.kind() == pir::AttrKind::kBool && a.as_bool();
 }
 
-class Differentiation {
- public:
-  Differentiation(Trace& trace, const DifferentiateOptions& options)
-      : trace_(trace), options_(options), replay_(trace) {
-    // Outer blocks first: what they hold so far comes before anything inside.
-    for (pir::Block* b : trace.blocks())
-      for (Operation& op : *b) ops_.push_back(&op);
-    for (const Tensor& t : options.stops) stops_.insert(trace.value_of(t));
-  }
+bool op_nondifferentiable(const Operation& op, size_t operand) {
+  int arg = operand < op.def().operands.size() ? op.def().operands[operand].arg : -1;
+  return arg < 0 || op.info()->args[static_cast<size_t>(arg)].nondifferentiable;
+}
 
-  // Which values change with the inputs.
-  void mark(const std::vector<Value>& ins) {
-    relevant_.insert(ins.begin(), ins.end());
-    for (Operation* op : ops_) {
-      bool reached = false;
-      for (Value v : op->operands()) reached |= v && relevant_.count(v);
-      if (op->num_regions())
-        for (Value v : pir::captured_values(*op)) reached |= relevant_.count(v) > 0;
-      if (!reached) continue;
-      for (Value v : op->results_vector())
-        if (v.type() && (v.type().is_vector() || !stopped(v)) && !stops_.count(v)) relevant_.insert(v);
-    }
-  }
-  bool relevant(Value v) const { return v && relevant_.count(v); }
+Tensor fitted(Tensor g, pir::Type t) {
+  if (g.defined() && g.dtype() != t.dtype()) return ops::cast(g, t.dtype());
+  return g;
+}
 
-  void seed(Value v, Tensor g) { add(v, std::move(g)); }
-
-  void run() {
-    for (size_t i = ops_.size(); i-- > 0;) {
-      Operation& op = *ops_[i];
-      bool any = false;
-      for (Value v : op.results_vector()) any |= v.type() && has_grad(v);
-      if (any && reaches(op)) visit(op);
-    }
+// Whether the gradient of `op` reads the elements of v, or only its shape and dtype.
+bool reads(const Operation& op, Value v) {
+  const OpInfo& info = *op.info();
+  auto same = [v](Value u) {
+    if (u == v) return true;
+    if (!u || !u.type().is_vector() || !u.is_result() || !u.defining_op()->is("builtin.combine")) return false;
+    const std::vector<Value> items = u.defining_op()->operands();
+    return std::find(items.begin(), items.end(), v) != items.end();
+  };
+  for (size_t i = 0; i < op.num_operands() && i < op.def().operands.size(); ++i) {
+    const int arg = op.def().operands[i].arg;
+    const bool tensor = arg >= 0 && is_tensor_kind(info.args[static_cast<size_t>(arg)].kind);
+    if (same(op.operand(i)) && (!tensor || info.args[static_cast<size_t>(arg)].saved == SaveKind::kValue)) return true;
   }
-
-  Tensor grad(Value v) const {
-    auto it = grads_.find(v);
-    return it == grads_.end() ? Tensor() : it->second;
-  }
-
- private:
-  bool has_grad(Value v) const {
-    auto it = grads_.find(v);
-    if (it != grads_.end()) return it->second.defined();
-    auto l = list_grads_.find(v);
-    if (l != list_grads_.end())
-      for (const Tensor& t : l->second)
-        if (t.defined()) return true;
-    return false;
-  }
-
-  bool reaches(const Operation& op) const {
-    for (Value v : op.operands())
-      if (relevant(v)) return true;
-    if (op.num_regions())
-      for (Value v : pir::captured_values(op))
-        if (relevant(v)) return true;
-    return false;
-  }
-
-  void add(Value v, Tensor g) {
-    if (!g.defined() || !relevant(v)) return;
-    Tensor& slot = grads_[v];
-    slot = slot.defined() ? ops::add(slot, g) : std::move(g);
-  }
-  void add_list(Value v, size_t size, size_t k, Tensor g) {
-    if (!g.defined()) return;
-    Tensors& list = list_grads_[v];
-    list.resize(size);
-    list[k] = list[k].defined() ? ops::add(list[k], g) : std::move(g);
-  }
-
-  Tensor tensor_of(Value v) {
-    // Without create_graph nothing that is computed here needs a history.
-    return trace_.tensor_of(v, !options_.create_graph || stopped(v));
-  }
-
-  void visit(Operation& op) {
-    if (!op.info() && pir::is_identity(op)) return add(op.operand(0), grad(op.result()));
-    if (op.is("builtin.combine")) {
-      Tensors g = list_grads_[op.result()];
-      for (size_t k = 0; k < g.size(); ++k)
-        if (op.operand(k)) add(op.operand(k), g[k]);
-      return;
-    }
-    if (op.is("builtin.split")) {
-      for (size_t k = 0; k < op.num_results(); ++k)
-        if (has_grad(op.result(k))) add_list(op.operand(0), op.num_results(), k, grad(op.result(k)));
-      return;
-    }
-    if (op.is("builtin.slice")) {
-      add_list(op.operand(0), op.operand(0).type().elements().size(), static_cast<size_t>(op.attr("index").as_int()),
-               grad(op.result()));
-      return;
-    }
-    check(op.info() != nullptr, ErrorKind::kNotImplemented, "[{}] has no gradient inside a program", op.name());
-    if (op.info()->has(kNondifferentiable)) return;
-    if (!op.info()->vjp) return through_composition(op);
-    std::vector<OutSlot> out_grads(op.num_results());
-    for (size_t i = 0; i < op.num_results(); ++i) {
-      Value v = op.result(i);
-      if (!v.type()) continue;
-      if (v.type().is_vector())
-        out_grads[i].list = list_grads_.count(v) ? list_grads_[v] : Tensors();
-      else
-        out_grads[i].tensor = grad(v);
-    }
-    auto needs = [&](size_t i) { return relevant(op.operand(i)) && !op_nondifferentiable(op, i); };
-    std::vector<OutSlot> in_grads = dispatch::call_vjp(
-        op, [&](Value v) { return tensor_of(reads(op, v) ? replay_.value_for(op, v) : v); }, out_grads, needs);
-    for (size_t i = 0; i < in_grads.size(); ++i) {
-      Value v = op.operand(i);
-      if (!relevant(v) || op_nondifferentiable(op, i)) continue;
-      if (v.type().is_vector()) {
-        for (size_t k = 0; k < in_grads[i].list.size(); ++k)
-          add_list(v, in_grads[i].list.size(), k, fitted(in_grads[i].list[k], v.type().elements()[k]));
-      } else {
-        add(v, fitted(in_grads[i].tensor, v.type()));
-      }
-    }
-  }
-
-  // Whether the gradient of `op` reads the elements of v, or only its shape and dtype.
-  static bool reads(const Operation& op, Value v) {
-    const OpInfo& info = *op.info();
-    auto same = [v](Value u) {
-      if (u == v) return true;
-      if (!u || !u.type().is_vector() || !u.is_result() || !u.defining_op()->is("builtin.combine")) return false;
-      const std::vector<Value> items = u.defining_op()->operands();
-      return std::find(items.begin(), items.end(), v) != items.end();
-    };
-    for (size_t i = 0; i < op.num_operands() && i < op.def().operands.size(); ++i) {
-      const int arg = op.def().operands[i].arg;
-      const bool tensor = arg >= 0 && is_tensor_kind(info.args[static_cast<size_t>(arg)].kind);
-      if (same(op.operand(i)) && (!tensor || info.args[static_cast<size_t>(arg)].saved == SaveKind::kValue))
-        return true;
-    }
-    // What is no operand is a result, or an item of one; those are asked for only where they are saved.
-    return v.is_result() && (v.defining_op() == &op || v.defining_op()->is("builtin.split"));
-  }
-
-  static Tensor fitted(Tensor g, pir::Type t) {
-    if (g.defined() && g.dtype() != t.dtype()) return ops::cast(g, t.dtype());
-    return g;
-  }
-
-  static bool op_nondifferentiable(const Operation& op, size_t operand) {
-    int arg = operand < op.def().operands.size() ? op.def().operands[operand].arg : -1;
-    return arg < 0 || op.info()->args[static_cast<size_t>(arg)].nondifferentiable;
-  }
-
-  // No vjp of its own: the composition is written out and differentiated.
-  void through_composition(Operation& op) {
-    const OpInfo& info = *op.info();
-    check(info.decompose != nullptr, ErrorKind::kNotImplemented, "[{}] has no gradient", info.name);
-    std::vector<Tensor> ins;
-    std::unordered_map<Value, Tensor> made;
-    auto operand = [&](Value v) {
-      auto it = made.find(v);
-      if (it != made.end()) return it->second;
-      Tensor t = trace_.tensor_of(replay_.value_for(op, v), !relevant(v));
-      made.emplace(v, t);
-      return t;
-    };
-    pir::BoundArgs bound(op, [&](Value v) {
-      OutSlot s;
-      if (v.type().is_vector()) {
-        PD_INVARIANT(v.is_result() && v.defining_op()->is("builtin.combine"));
-        for (Value item : v.defining_op()->operands()) s.list.push_back(item ? operand(item) : Tensor());
-      } else {
-        s.tensor = operand(v);
-      }
-      return s;
-    });
-    OpCall c(info, bound.args());
-    {
-      dispatch::GradMode on(true);
-      info.decompose(c);
-    }
-    Tensors outs, gs;
-    for (size_t i = 0; i < op.num_results(); ++i) {
-      Value v = op.result(i);
-      if (!v.type() || !has_grad(v)) continue;
-      if (v.type().is_vector()) {
-        for (size_t k = 0; k < c.out_list(i).size(); ++k)
-          if (list_grads_[v][k].defined()) outs.push_back(c.out_list(i)[k]), gs.push_back(list_grads_[v][k]);
-      } else {
-        outs.push_back(c.out(i));
-        gs.push_back(grad(v));
-      }
-    }
-    std::vector<Value> values;
-    for (auto& [v, t] : made)
-      if (relevant(v)) values.push_back(v), ins.push_back(t);
-    Tensors in_grads = differentiate(trace_, outs, gs, ins, {options_.create_graph, {}});
-    for (size_t i = 0; i < values.size(); ++i) add(values[i], in_grads[i]);
-  }
-
-  Trace& trace_;
-  const DifferentiateOptions& options_;
-  Replay replay_;
-  std::vector<Operation*> ops_;
-  std::unordered_set<Value> relevant_, stops_;
-  std::unordered_map<Value, Tensor> grads_;
-  std::unordered_map<Value, Tensors> list_grads_;
-};
+  // What is no operand is a result, or an item of one; those are asked for only where they are saved.
+  return v.is_result() && (v.defining_op() == &op || v.defining_op()->is("builtin.split"));
+}
 
 }  // namespace
+
+bool stopped(Value v) { return stopped_value(v); }
+
+Differentiation::Differentiation(Trace& trace, const DifferentiateOptions& options)
+    : trace_(trace), options_(options), replay_(std::make_unique<Replay>(trace)) {
+  // Outer blocks first: what they hold so far comes before anything inside.
+  for (pir::Block* b : trace.blocks()) {
+    open_.push_back({b, ops_.size()});
+    for (Operation& op : *b) ops_.push_back(&op);
+  }
+  for (const Tensor& t : options.stops) stops_.insert(trace.value_of(t));
+}
+
+void Differentiation::mark(const std::vector<Value>& ins) {
+  relevant_.insert(ins.begin(), ins.end());
+  for (size_t b = 0; b < open_.size(); ++b) {
+    auto [block, first] = open_[b];
+    for (Value arg : block->args()) {
+      Value init = trace_.entry_value(arg);
+      if (!init || !relevant(init) || relevant(arg) || stopped(arg)) continue;
+      relevant_.insert(arg);
+      open_arguments_.insert(arg);
+    }
+    size_t last = b + 1 < open_.size() ? open_[b + 1].second : ops_.size();
+    for (size_t k = first; k < last; ++k) mark_op(*ops_[k]);
+  }
+}
+
+void Differentiation::mark_op(Operation& op) {
+  if (op.is("pd_op.if")) return mark_if(op);
+  if (op.is("pd_op.while")) return mark_while(op);
+  if (op.is("cf.tuple_push")) {
+    for (size_t k = 1; k < op.num_operands(); ++k)
+      if (relevant(op.operand(k))) pushed_[{op.operand(0).defining_op(), k - 1}] = true;
+    return;
+  }
+  bool pop = op.is("cf.tuple_pop");
+  bool reached = false;
+  for (Value v : op.operands()) reached |= relevant(v);
+  for (size_t k = 0; k < op.num_results(); ++k) {
+    Value v = op.result(k);
+    if (pop) reached = pushed_.count({op.operand(0).defining_op(), k}) > 0;
+    if (reached && v.type() && (v.type().is_vector() || !stopped(v)) && !stops_.count(v)) relevant_.insert(v);
+  }
+}
+
+void Differentiation::run() {
+  for (size_t i = ops_.size(); i-- > 0;)
+    if (wants_visit(*ops_[i])) visit(*ops_[i]);
+  check_open_arguments();
+}
+
+// A gradient that leaves a loop's body through what a variable was in the round before: that loop isn't there yet.
+void Differentiation::check_open_arguments() const {
+  for (Value v : open_arguments_)
+    check(!has_grad(v), ErrorKind::kNotImplemented,
+          "[grad] inside a loop whose number of rounds depends on a tensor, a gradient with respect to a tensor that a "
+          "loop variable was made from before the loop can't be captured: take the gradient with respect to the "
+          "variable, "
+          "or after the loop");
+}
+
+bool Differentiation::wants_visit(Operation& op) const {
+  if (pops_expected(op)) return true;
+  for (Value v : op.results_vector())
+    if (v.type() && has_grad(v)) return reaches(op);
+  return false;
+}
+
+Tensor Differentiation::grad(Value v) const {
+  auto it = grads_.find(v);
+  return it == grads_.end() ? Tensor() : it->second;
+}
+
+bool Differentiation::has_grad(Value v) const {
+  auto it = grads_.find(v);
+  if (it != grads_.end()) return it->second.defined();
+  auto l = list_grads_.find(v);
+  if (l != list_grads_.end())
+    for (const Tensor& t : l->second)
+      if (t.defined()) return true;
+  return false;
+}
+
+bool Differentiation::reaches(const Operation& op) const {
+  if (op.num_regions()) {
+    for (Value v : op.results_vector())
+      if (relevant(v)) return true;
+    return false;
+  }
+  for (Value v : op.operands())
+    if (relevant(v)) return true;
+  return false;
+}
+
+void Differentiation::add(Value v, Tensor g) {
+  if (!g.defined() || !relevant(v)) return;
+  Tensor& slot = grads_[v];
+  if (!slot.defined())
+    slot = std::move(g);
+  else
+    slot = dispatch::is_array(g) ? dispatch::array_add(trace_, slot, g) : ops::add(slot, g);
+}
+
+void Differentiation::add_list(Value v, size_t size, size_t k, Tensor g) {
+  if (!g.defined()) return;
+  Tensors& list = list_grads_[v];
+  list.resize(size);
+  list[k] = list[k].defined() ? ops::add(list[k], g) : std::move(g);
+}
+
+Tensor Differentiation::tensor_of(Value v) {
+  // Without create_graph nothing that is computed here needs a history.
+  return trace_.tensor_of(v, !options_.create_graph || stopped(v));
+}
+
+void Differentiation::visit(Operation& op) {
+  if (!op.info() && pir::is_identity(op)) return add(op.operand(0), grad(op.result()));
+  if (op.is("builtin.combine")) {
+    Tensors g = list_grads_[op.result()];
+    for (size_t k = 0; k < g.size(); ++k)
+      if (op.operand(k)) add(op.operand(k), g[k]);
+    return;
+  }
+  if (op.is("builtin.split")) {
+    for (size_t k = 0; k < op.num_results(); ++k)
+      if (has_grad(op.result(k))) add_list(op.operand(0), op.num_results(), k, grad(op.result(k)));
+    return;
+  }
+  if (op.is("builtin.slice")) {
+    add_list(op.operand(0), op.operand(0).type().elements().size(), static_cast<size_t>(op.attr("index").as_int()),
+             grad(op.result()));
+    return;
+  }
+  if (op.is("pd_op.if")) return visit_if(op);
+  if (op.is("pd_op.while")) return visit_while(op);
+  if (op.is("cf.tuple_push")) return visit_push(op);
+  if (op.is("cf.tuple_pop")) return visit_pop(op);
+  if (visit_array(op)) return;
+  visit_record(op);
+}
+
+void Differentiation::visit_record(Operation& op) {
+  check(op.info() != nullptr, ErrorKind::kNotImplemented, "[{}] has no gradient inside a program", op.name());
+  if (op.info()->has(kNondifferentiable)) return;
+  if (!op.info()->vjp) return through_composition(op);
+  std::vector<OutSlot> out_grads(op.num_results());
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    Value v = op.result(i);
+    if (!v.type()) continue;
+    if (v.type().is_vector())
+      out_grads[i].list = list_grads_.count(v) ? list_grads_[v] : Tensors();
+    else
+      out_grads[i].tensor = grad(v);
+  }
+  auto needs = [&](size_t i) { return relevant(op.operand(i)) && !op_nondifferentiable(op, i); };
+  std::vector<OutSlot> in_grads = dispatch::call_vjp(
+      op, [&](Value v) { return tensor_of(reads(op, v) ? replay_->value_for(op, v) : v); }, out_grads, needs);
+  for (size_t i = 0; i < in_grads.size(); ++i) {
+    Value v = op.operand(i);
+    if (!relevant(v) || op_nondifferentiable(op, i)) continue;
+    if (v.type().is_vector()) {
+      for (size_t k = 0; k < in_grads[i].list.size(); ++k)
+        add_list(v, in_grads[i].list.size(), k, fitted(in_grads[i].list[k], v.type().elements()[k]));
+    } else {
+      add(v, fitted(in_grads[i].tensor, v.type()));
+    }
+  }
+}
+
+// No vjp of its own: the composition is written out and differentiated.
+void Differentiation::through_composition(Operation& op) {
+  const OpInfo& info = *op.info();
+  check(info.decompose != nullptr, ErrorKind::kNotImplemented, "[{}] has no gradient", info.name);
+  std::vector<Tensor> ins;
+  std::unordered_map<Value, Tensor> made;
+  auto operand = [&](Value v) {
+    auto it = made.find(v);
+    if (it != made.end()) return it->second;
+    Tensor t = trace_.tensor_of(replay_->value_for(op, v), !relevant(v));
+    made.emplace(v, t);
+    return t;
+  };
+  pir::BoundArgs bound(op, [&](Value v) {
+    OutSlot s;
+    if (v.type().is_vector()) {
+      PD_INVARIANT(v.is_result() && v.defining_op()->is("builtin.combine"));
+      for (Value item : v.defining_op()->operands()) s.list.push_back(item ? operand(item) : Tensor());
+    } else {
+      s.tensor = operand(v);
+    }
+    return s;
+  });
+  OpCall c(info, bound.args());
+  {
+    dispatch::GradMode on(true);
+    info.decompose(c);
+  }
+  Tensors outs, gs;
+  for (size_t i = 0; i < op.num_results(); ++i) {
+    Value v = op.result(i);
+    if (!v.type() || !has_grad(v)) continue;
+    if (v.type().is_vector()) {
+      for (size_t k = 0; k < c.out_list(i).size(); ++k)
+        if (list_grads_[v][k].defined()) outs.push_back(c.out_list(i)[k]), gs.push_back(list_grads_[v][k]);
+    } else {
+      outs.push_back(c.out(i));
+      gs.push_back(grad(v));
+    }
+  }
+  std::vector<Value> values;
+  for (auto& [v, t] : made)
+    if (relevant(v)) values.push_back(v), ins.push_back(t);
+  Tensors in_grads = differentiate(trace_, outs, gs, ins, {options_.create_graph, {}});
+  for (size_t i = 0; i < values.size(); ++i) add(values[i], in_grads[i]);
+}
 
 Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grads, const Tensors& ins,
                       const DifferentiateOptions& options) {

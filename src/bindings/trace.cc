@@ -107,6 +107,16 @@ PyObject* wrap_values(const Tensors& values) {
 PyObject* array_dtype(PyObject* o, void*) {
   return guard([&] { return wrap_dtype(unbox<Tensor>(o).dtype()); });
 }
+PyObject* array_shape(PyObject* o, void*) {
+  return guard([&] {
+    const Shape& shape = unbox<Tensor>(o).shape();
+    Object list = own(PyList_New(static_cast<Py_ssize_t>(shape.size())));
+    for (size_t i = 0; i < shape.size(); ++i)
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), must(wrap_dim(shape[i])));
+    return list.release();
+  });
+}
+PyObject* array_stop_gradient(PyObject* o, void*) { return PyBool_FromLong(unbox<Tensor>(o).stop_gradient()); }
 
 // ---- the program
 PyObject* program_str(PyObject* o) {
@@ -305,8 +315,8 @@ struct RegionBox {
 
 PyObject* region_new(PyTypeObject* type, PyObject* args, PyObject*) {
   return guard([&] {
-    PyObject *inits = nullptr, *shapes = Py_None;
-    if (!PyArg_ParseTuple(args, "|OO", &inits, &shapes)) throw PythonError();
+    PyObject *inits = nullptr, *shapes = Py_None, *needs = Py_None;
+    if (!PyArg_ParseTuple(args, "|OOO", &inits, &shapes, &needs)) throw PythonError();
     Tensors values = inits ? values_from(inits, "Region") : Tensors();
     std::vector<std::optional<Shape>> given;
     if (shapes != Py_None) {
@@ -316,8 +326,14 @@ PyObject* region_new(PyTypeObject* type, PyObject* args, PyObject*) {
         given.push_back(s == Py_None ? std::nullopt : std::optional<Shape>(shape_of_spec(s, nullptr, "")));
       }
     }
+    std::vector<bool> needs_grad;
+    if (needs != Py_None) {
+      Object seq = own(PySequence_Fast(needs, "Region"));
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
+        needs_grad.push_back(PyObject_IsTrue(PySequence_Fast_GET_ITEM(seq.get(), i)) == 1);
+    }
     auto boxed = std::make_unique<RegionBox>();
-    boxed->region = std::make_unique<dispatch::TraceRegion>(active(), values, given);
+    boxed->region = std::make_unique<dispatch::TraceRegion>(active(), values, given, needs_grad);
     return box(region_type, std::move(boxed));
   });
 }
@@ -492,9 +508,10 @@ Tensor index_from(PyObject* o) {
 }
 PyObject* array_create(PyObject*, PyObject* args) {
   return guard([&] {
-    PyObject *dtype, *items;
-    if (!PyArg_ParseTuple(args, "OO", &dtype, &items)) throw PythonError();
-    return wrap_array(dispatch::array_create(active(), dtype_from(dtype, "array"), values_from(items, "array")));
+    PyObject *dtype, *items, *shape = nullptr;
+    if (!PyArg_ParseTuple(args, "OO|O", &dtype, &items, &shape)) throw PythonError();
+    Shape sizes = shape && shape != Py_None ? shape_of_spec(shape, nullptr, "") : Shape();
+    return wrap_array(dispatch::array_create(active(), dtype_from(dtype, "array"), values_from(items, "array"), sizes));
   });
 }
 PyObject* array_write(PyObject*, PyObject* args) {
@@ -702,7 +719,10 @@ void add_types(PyObject* module) {
                                   outside_slots};
   make_type(outside_spec, module, "outside");
 
-  static PyGetSetDef array_getset[] = {{"dtype", array_dtype, nullptr, nullptr, nullptr}, {}};
+  static PyGetSetDef array_getset[] = {{"dtype", array_dtype, nullptr, nullptr, nullptr},
+                                       {"shape", array_shape, nullptr, "of an item", nullptr},
+                                       {"stop_gradient", array_stop_gradient, nullptr, nullptr, nullptr},
+                                       {}};
   static PyType_Slot array_slots[] = {slot(Py_tp_dealloc, dealloc<Tensor>), {Py_tp_getset, array_getset}, {0, nullptr}};
   static PyType_Spec array_spec{"paddle._core.trace.Array", sizeof(Boxed<Tensor>), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, array_slots};

@@ -6,6 +6,7 @@
 #include "api/ops.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
+#include "executor/arrays.h"
 #include "executor/executable.h"
 #include "pir/constant.h"
 #include "pir/effects.h"
@@ -89,6 +90,9 @@ class Interpretation {
       return set(op.result(), {slot(op.operand(0)).list[static_cast<size_t>(op.attr("index").as_int())], {}});
     if (op.is("pd_op.if")) return branch(op);
     if (op.is("pd_op.while")) return loop(op);
+    if (op.is("cf.stack_create") || op.is("cf.stack_copy") || op.is("cf.tuple_push") || op.is("cf.tuple_pop") ||
+        op.is("pd_op.has_elements"))
+      return stack_operation(op);
     if (op.def().dialect == "cf") return list_operation(op);
     if (op.has(pir::kTerminator)) return;
     if (!op.info() && pir::is_identity(op)) return set(op.result(), slot(op.operand(0)));
@@ -126,15 +130,58 @@ class Interpretation {
     for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), values[k + 1]);
   }
 
-  size_t index(Value v, size_t size) {
-    int64_t k = Scalar(tensor(v)).to_int();
-    if (k < 0) k += static_cast<int64_t>(size);
-    check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k,
-          size);
-    return static_cast<size_t>(k);
+  size_t index(Value v, size_t size) { return executor::list_index(number(v), size); }
+  int64_t number(Value v) { return Scalar(tensor(v)).to_int(); }
+
+  // What a loop keeps for its gradient; the inlet and the outlet name the operation that made the stack.
+  using Stack = std::vector<std::vector<OutSlot>>;
+  Stack& stack_of(Value end) { return stacks_[end.defining_op()]; }
+
+  void stack_operation(Operation& op) {
+    if (op.is("cf.stack_create")) return stacks_[&op].clear();
+    Stack& stack = stack_of(op.operand(0));
+    if (op.is("cf.stack_copy")) {
+      Stack copy = stack;
+      stacks_[&op] = std::move(copy);
+    } else if (op.is("cf.tuple_push")) {
+      std::vector<OutSlot> entry;
+      for (size_t k = 1; k < op.num_operands(); ++k) entry.push_back(slot(op.operand(k)));
+      stack.push_back(std::move(entry));
+    } else if (op.is("pd_op.has_elements")) {
+      set(op.result(), {ops::full({1}, Scalar(!stack.empty()), DType::kBool), {}});
+    } else {
+      PD_INVARIANT(!stack.empty());
+      std::vector<OutSlot> entry = std::move(stack.back());
+      stack.pop_back();
+      for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), std::move(entry[k]));
+    }
+  }
+
+  bool list_gradient(Operation& op) {
+    auto list = [&](size_t k) -> Tensors& { return slot(op.operand(k)).list; };
+    Tensors made;
+    if (op.is("cf.array_zeros_like"))
+      made = executor::array_zeros_like(list(0));
+    else if (op.is("cf.array_add"))
+      made = executor::array_add(list(0), list(1));
+    else if (op.is("cf.array_add_at"))
+      made = executor::array_add_at(list(0), number(op.operand(1)), tensor(op.operand(2)));
+    else if (op.is("cf.array_insert"))
+      made = executor::array_insert(list(0), number(op.operand(1)), tensor(op.operand(2)));
+    else if (op.is("cf.array_unwrite"))
+      made = executor::array_unwrite(list(0), number(op.operand(1)), number(op.operand(2)));
+    else if (op.is("cf.array_unstack"))
+      made = executor::array_unstack(tensor(op.operand(0)), op.attr("axis").as_int());
+    else if (op.is("cf.array_split"))
+      made = executor::array_split(tensor(op.operand(0)), list(1), op.attr("axis").as_int());
+    else
+      return false;
+    set(op.result(), {{}, std::move(made)});
+    return true;
   }
 
   void list_operation(Operation& op) {
+    if (list_gradient(op)) return;
     if (op.is("cf.array_write")) {
       OutSlot s{{}, slot(op.operand(0)).list};
       int64_t k = Scalar(tensor(op.operand(1))).to_int();
@@ -270,6 +317,7 @@ class Interpretation {
   size_t next_input_ = 0, next_parameter_ = 0;
   std::unordered_map<Value, OutSlot> env_;
   std::unordered_map<int64_t, Dim> symbols_;
+  std::unordered_map<const Operation*, Stack> stacks_;
   std::unordered_map<int64_t, RandomKey> drawn_;  // by pir::kRandomKey
   std::unordered_map<int64_t, int64_t> marks_;    // names in this program: in the one being captured
   std::vector<Tensor> outputs_, writes_;

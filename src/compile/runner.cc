@@ -13,6 +13,7 @@
 #include "distributed/environment.h"
 #include "distributed/partition/partition.h"
 #include "distributed/reshard.h"
+#include "executor/bundle.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 
@@ -44,9 +45,15 @@ std::string key_of(const distributed::Layouts& layouts) {
   return key;
 }
 
+// What a forward part keeps: a tensor, or a bundle of those that loops kept. The versions are those of each tensor.
 struct Saved {
   Tensor tensor;
-  uint32_t version = 0;
+  std::vector<uint32_t> versions;
+
+  explicit Saved(Tensor t) : tensor(std::move(t)) {
+    executor::for_each_held(tensor, [&](Tensor& x) { versions.push_back(version_of(x)); });
+  }
+  static uint32_t version_of(const Tensor& t) { return t.is_dense() ? t->storage->version() : 0; }
 };
 
 // One call of a program with gradients.
@@ -80,11 +87,16 @@ class ProgramNode final : public autograd::Node {
           "first backward to go through it again",
           runner->captured().name);
     if (create_graph || !training) return by_eager_route(out_grads, create_graph);
-    for (const Saved& s : kept)
-      check(!s.tensor.is_dense() || s.tensor->storage->version() == s.version, ErrorKind::kRuntime,
-            "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at "
-            "version {}, expected {}",
-            runner->captured().name, to_string(view(s.tensor.shape())), s.tensor->storage->version(), s.version);
+    for (Saved& s : kept) {
+      size_t at = 0;
+      executor::for_each_held(s.tensor, [&](Tensor& t) {
+        uint32_t now = Saved::version_of(t), then = s.versions[at++];
+        check(now == then, ErrorKind::kRuntime,
+              "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at "
+              "version {}, expected {}",
+              runner->captured().name, to_string(view(t.shape())), now, then);
+      });
+    }
     Tensors args;
     for (const Saved& s : kept) args.push_back(s.tensor);
     for (size_t i : training->grad_inputs()) {
@@ -379,15 +391,15 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     // What is kept comes last.
     size_t first = results.size() - training->num_kept();
     for (size_t k = first; k < results.size(); ++k) {
-      Tensor t = results[k];
-      // Handles of tensors from outside may be given another meaning; what they mean now is what is kept.
-      if (t.impl()->use_count() > 2) t = handle_of(t);
-      if (written(t, inputs)) {
+      executor::for_each_held(results[k], [&](Tensor& t) {
+        // Handles of tensors from outside may be given another meaning; what they mean now is what is kept.
+        if (t.impl()->use_count() > 1) t = handle_of(t);
+        if (!written(t, inputs)) return;
         Tensor copy = Tensor::empty(t.shape(), t.dtype(), t.place());
         dispatch::copy_into(copy, t);
         t = copy;
-      }
-      node->kept.push_back({t, t.is_dense() ? t->storage->version() : 0});
+      });
+      node->kept.emplace_back(results[k]);
     }
     results.resize(first);
   } else {

@@ -180,7 +180,9 @@ void TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
       for (Dim d : v.shape()) symbols_of(d, out);
   };
   for (Operation* op : backward_ops)
-    for (Value v : op->results_vector()) note(v, symbols);
+    op->walk([&](Operation& inner) {
+      for (Value v : inner.results_vector()) note(v, symbols);
+    });
   auto pure = [&](Value v) {
     if (v.type() && v.type().has_shape())
       for (Dim d : v.shape())
@@ -214,10 +216,11 @@ void TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
     pir::Builder b(p);
     for (size_t k = 0; k < kept_.size(); ++k) {
       pir::Type t = kept_[k].type();
+      bool tensor = t.has_shape();  // else a stack
       Operation* in = b.create("pd_op.data", {},
                                {{"name", pir::Attribute::string("keep_" + std::to_string(k))},
-                                {"shape", pir::Attribute::ints(view(t.shape()))},
-                                {"dtype", pir::Attribute::dtype(t.dtype())},
+                                {"shape", pir::Attribute::ints(tensor ? view(t.shape()) : std::span<const Dim>())},
+                                {"dtype", pir::Attribute::dtype(tensor ? t.dtype() : DType::kUndefined)},
                                 {"place", pir::Attribute::undefined_place()}},
                                {t});
       map[kept_[k]] = in->result();

@@ -85,6 +85,10 @@ Trace::Trace(std::string name, pir::Program&& program) : name_(std::move(name)),
 }
 
 Trace::~Trace() {
+  for (TraceRegion* r : regions_) {
+    r->region_.clear();
+    r->trace_ = nullptr;
+  }
   // An aborted capture leaves no trace outside.
   for (Grad& g : grads_) {
     leaf_grad(g.leaf) = g.before;
@@ -325,6 +329,11 @@ pir::Operation* Trace::mark(pir::Operation* op) {
   if (key) op->set_attr(pir::kRandomKey, pir::Attribute::i64(*key));
   if (key && marks.replayed) op->set_attr(pir::kReplayed, pir::Attribute::boolean(true));
   return op;
+}
+
+pir::Value Trace::entry_value(pir::Value arg) const {
+  auto it = entry_values_.find(arg);
+  return it == entry_values_.end() ? pir::Value() : it->second;
 }
 
 Tensor Trace::traced(const Tensor& t) {

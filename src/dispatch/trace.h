@@ -97,6 +97,8 @@ class Trace final : public Interpreter {
   pir::Builder& builder() { return builder_; }
   pir::Program& program() { return program_; }
   const std::vector<pir::Block*>& blocks() const { return blocks_; }  // outermost first
+  // What an argument of a region under construction is in the first round; null for any other value.
+  pir::Value entry_value(pir::Value arg) const;
 
   // ---- recompute (pir/recompute.h): how operations are marked from here on
   struct Marks {
@@ -200,6 +202,8 @@ class Trace final : public Interpreter {
   std::vector<CapturedProgram::GradRead> grad_reads_;
   std::unordered_map<std::string, int> names_;
   std::unordered_map<pir::Value, pir::Value> detached_;
+  std::unordered_map<pir::Value, pir::Value> entry_values_;
+  std::vector<TraceRegion*> regions_;  // under construction: what they hold uses the program's values
   std::vector<DimGuard> guards_;
   std::unique_ptr<DimGuardSink> sink_;
   RandomKey generator_state_;
@@ -253,8 +257,11 @@ class StackScope {
 class TraceRegion {
  public:
   // One argument for each of `inits`, a tensor's or an array's value; shapes[i], where given, replaces the argument's
-  // shape.
-  TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes);
+  // shape; needs_grad[i] says that a gradient passes it though none passes its init.
+  TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes,
+              const std::vector<bool>& needs_grad = {});
+  ~TraceRegion();
+  TraceRegion(const TraceRegion&) = delete;
   const Tensors& args() const { return args_; }
   void enter();
   void exit();
@@ -266,9 +273,11 @@ class TraceRegion {
   pir::Block& block() { return region_.front(); }
 
  private:
-  Trace& trace_;
+  friend class Trace;
+  Trace* trace_;  // null: the capture was given up
   pir::Region region_;
   Tensors args_;
+  std::vector<pir::Value> arg_values_;
   std::vector<Write> writes_;
 };
 
@@ -278,13 +287,23 @@ Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, Trac
                     const Tensors& next_values);
 
 // Lists of tensors as values of a program (TypeKind::kTensorArray). Writing gives the new list.
-Tensor array_create(Trace& trace, DType dtype, const Tensors& items);
+// `shape`: that of an item, where there is none yet.
+Tensor array_create(Trace& trace, DType dtype, const Tensors& items, const Shape& shape = {});
 Tensor array_write(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item);
 Tensor array_read(Trace& trace, const Tensor& array, const Tensor& index);
 Tensor array_length(Trace& trace, const Tensor& array);
 Tensor array_pop(Trace& trace, const Tensor& array, const Tensor& index);  // the list without the item
 Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack);
 bool is_array(const Tensor& t);
+// What their gradients are made of. An array's gradient is an array of as many items.
+Tensor array_zeros_like(Trace& trace, const Tensor& array);
+Tensor array_add(Trace& trace, const Tensor& a, const Tensor& b);
+Tensor array_add_at(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item);
+Tensor array_insert(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item);
+// Without what a write at `index` to a list of `length` items put there: zeros in its place, or nothing.
+Tensor array_unwrite(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& length);
+Tensor array_unstack(Trace& trace, const Tensor& x, int64_t axis);
+Tensor array_split(Trace& trace, const Tensor& x, const Tensor& like, int64_t axis);  // pieces as long as like's items
 
 void trace_assert(Trace& trace, const Tensor& cond, const std::string& message, const Tensors& data);
 void trace_print(Trace& trace, const std::vector<std::string>& texts, const Tensors& tensors);

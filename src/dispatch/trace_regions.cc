@@ -32,6 +32,13 @@ using pir::Value;
   add("cf.array_pop", {one("array"), one("index")}, {out});
   add("cf.array_stack", {one("array")}, {out});
   add("cf.array_concat", {one("array")}, {out});
+  add("cf.array_zeros_like", {one("array")}, {out});
+  add("cf.array_add", {one("a"), one("b")}, {out});
+  add("cf.array_add_at", {one("array"), one("index"), one("item")}, {out});
+  add("cf.array_insert", {one("array"), one("index"), one("item")}, {out});
+  add("cf.array_unwrite", {one("array"), one("index"), one("length")}, {out});
+  add("cf.array_unstack", {one("x")}, {out});
+  add("cf.array_split", {one("x"), one("like")}, {out});
   add("cf.assert", {one("cond"), many("data")}, {}, uint64_t{kSideEffect});
   add("cf.print", {many("data")}, {}, uint64_t{kSideEffect});
   return true;
@@ -72,33 +79,46 @@ std::vector<Value> yielded(Trace& trace, TraceRegion& region, const Tensors& out
 
 }  // namespace
 
-TraceRegion::TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes)
-    : trace_(trace) {
+TraceRegion::TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes,
+                         const std::vector<bool>& needs_grad)
+    : trace_(&trace) {
+  trace.regions_.push_back(this);
   pir::Block& block = region_.add_block();
-  trace_.blocks_.push_back(&block);  // the arguments' home
+  trace_->blocks_.push_back(&block);  // the arguments' home
   for (size_t i = 0; i < inits.size(); ++i) {
-    Value init = trace_.payload_of(inits[i])->value;
+    Value init = trace_->payload_of(inits[i])->value;
     Type type = init.type();
     Shape shape = i < shapes.size() && shapes[i] ? *shapes[i] : type.shape();
     Value arg = block.add_arg(with_fresh_sizes(type, shape));
-    bool stop = inits[i].stop_gradient() || !is_inexact(type.dtype());
+    bool needs = i < needs_grad.size() && needs_grad[i];
+    bool stop = (inits[i].stop_gradient() && !needs) || !is_inexact(type.dtype());
     arg.set_stop_gradient(stop);
-    args_.push_back(trace_.tensor_of(arg, stop, inits[i].place()));
+    arg_values_.push_back(arg);
+    trace_->entry_values_[arg] = init;
+    args_.push_back(trace_->tensor_of(arg, stop, inits[i].place()));
   }
-  trace_.blocks_.pop_back();
+  trace_->blocks_.pop_back();
+}
+
+TraceRegion::~TraceRegion() {
+  if (!trace_) return;
+  for (Value arg : arg_values_) trace_->entry_values_.erase(arg);
+  std::erase(trace_->regions_, this);
 }
 
 void TraceRegion::enter() {
-  trace_.blocks_.push_back(&block());
-  trace_.writes_.emplace_back();
-  trace_.builder_.to_end(&block());
+  check(trace_ != nullptr, ErrorKind::kRuntime, "[to_static] this capture was given up");
+  trace_->blocks_.push_back(&block());
+  trace_->writes_.emplace_back();
+  trace_->builder_.to_end(&block());
 }
 
 void TraceRegion::exit() {
-  PD_INVARIANT(trace_.blocks_.back() == &block());
-  for (Trace::Written& w : trace_.writes_.back()) {
+  if (!trace_) return;
+  PD_INVARIANT(trace_->blocks_.back() == &block());
+  for (Trace::Written& w : trace_->writes_.back()) {
     if (w.before->home == &block()) continue;  // made inside
-    Ref<TracedPayload> now = trace_.payload_of(w.handle);
+    Ref<TracedPayload> now = trace_->payload_of(w.handle);
     bool stop = w.handle.stop_gradient();
     Tensor value = Tensor::meta(view(now->value.type().shape()), now->value.type().dtype(), w.handle.place());
     value->payload = now;
@@ -108,14 +128,14 @@ void TraceRegion::exit() {
     for (Write& old : writes_)
       if (old.handle.same(w.handle)) old.value = value, known = true;
     if (!known) writes_.push_back({w.handle, value});
-    trace_.set_payload(w.handle, w.before);
+    trace_->set_payload(w.handle, w.before);
     w.handle->dtype = w.dtype;
     w.handle->shape = w.shape;
     w.handle->bits = w.bits;
   }
-  trace_.writes_.pop_back();
-  trace_.blocks_.pop_back();
-  trace_.builder_.to_end(trace_.blocks_.back());
+  trace_->writes_.pop_back();
+  trace_->blocks_.pop_back();
+  trace_->builder_.to_end(trace_->blocks_.back());
 }
 
 Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no,
@@ -188,21 +208,37 @@ Tensor make(Trace& trace, const char* name, std::initializer_list<Tensor> operan
   return trace.tensor_of(op->result(), stop);
 }
 
+// Sizes of an item that is one of two: those that agree.
+Shape joined_sizes(Shape a, const Shape& b) {
+  if (a.size() != b.size()) return b;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!(a[i] == b[i])) a[i] = new_symbol();
+  return a;
+}
+
+// A size that only running tells may be another one in each item, so it isn't the same symbol everywhere.
+Shape unshared_sizes(Shape s) {
+  for (Dim& d : s)
+    if (d.is_symbolic() && !has_hint(d)) d = new_symbol();
+  return s;
+}
+
 Type array_type(DType dtype, const Shape& shape) {
   return Type::tensor_like(pir::TypeKind::kTensorArray, dtype, shape);
 }
 
 }  // namespace
 
-Tensor array_create(Trace& trace, DType dtype, const Tensors& items) {
+Tensor array_create(Trace& trace, DType dtype, const Tensors& items, const Shape& of_item) {
   std::vector<Value> values;
   bool stop = true;
-  Shape shape;
+  Shape shape = items.empty() ? of_item : items[0].shape();
   for (const Tensor& t : items) {
     values.push_back(trace.value_of(t));
     stop &= t.stop_gradient();
-    shape = t.shape();
+    shape = joined_sizes(shape, t.shape());
   }
+  shape = unshared_sizes(shape);
   Type type = array_type(dtype, shape);
   pir::Operation* op = trace.emit(pir::op_def("cf.array_create"), values, {}, {&type, 1});
   op->result().set_stop_gradient(stop);
@@ -210,19 +246,13 @@ Tensor array_create(Trace& trace, DType dtype, const Tensors& items) {
 }
 
 Tensor array_write(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item) {
-  Shape shape = array.shape();
-  if (shape.size() != item.shape().size()) {
-    shape = item.shape();
-  } else {
-    for (size_t i = 0; i < shape.size(); ++i)
-      if (!(shape[i] == item.shape()[i])) shape[i] = new_symbol();
-  }
+  Shape shape = joined_sizes(array.shape(), item.shape());
   return make(trace, "cf.array_write", {array, index, item}, array_type(array.dtype(), shape),
               array.stop_gradient() && item.stop_gradient());
 }
 
 Tensor array_read(Trace& trace, const Tensor& array, const Tensor& index) {
-  return make(trace, "cf.array_read", {array, index}, Type::tensor(array.dtype(), array.shape()),
+  return make(trace, "cf.array_read", {array, index}, Type::tensor(array.dtype(), unshared_sizes(array.shape())),
               array.stop_gradient());
 }
 
@@ -246,6 +276,42 @@ Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack) {
     shape[static_cast<size_t>(axis)] = new_symbol();
   return make(trace, stack ? "cf.array_stack" : "cf.array_concat", {array}, Type::tensor(array.dtype(), shape),
               array.stop_gradient(), {{"axis", Attribute::i64(axis)}});
+}
+
+Tensor array_zeros_like(Trace& trace, const Tensor& array) {
+  return make(trace, "cf.array_zeros_like", {array}, array_type(array.dtype(), array.shape()), true);
+}
+
+Tensor array_add(Trace& trace, const Tensor& a, const Tensor& b) {
+  return make(trace, "cf.array_add", {a, b}, array_type(a.dtype(), a.shape()), a.stop_gradient() && b.stop_gradient());
+}
+
+Tensor array_add_at(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item) {
+  return make(trace, "cf.array_add_at", {array, index, item}, array_type(array.dtype(), array.shape()),
+              array.stop_gradient() && item.stop_gradient());
+}
+
+Tensor array_insert(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& item) {
+  return make(trace, "cf.array_insert", {array, index, item}, array_type(array.dtype(), array.shape()),
+              array.stop_gradient() && item.stop_gradient());
+}
+
+Tensor array_unwrite(Trace& trace, const Tensor& array, const Tensor& index, const Tensor& length) {
+  return make(trace, "cf.array_unwrite", {array, index, length}, array_type(array.dtype(), array.shape()),
+              array.stop_gradient());
+}
+
+Tensor array_unstack(Trace& trace, const Tensor& x, int64_t axis) {
+  Shape shape = x.shape();
+  if (axis < 0) axis += x.rank();
+  shape.erase(static_cast<size_t>(axis));
+  return make(trace, "cf.array_unstack", {x}, array_type(x.dtype(), shape), x.stop_gradient(),
+              {{"axis", Attribute::i64(axis)}});
+}
+
+Tensor array_split(Trace& trace, const Tensor& x, const Tensor& like, int64_t axis) {
+  return make(trace, "cf.array_split", {x, like}, array_type(x.dtype(), like.shape()), x.stop_gradient(),
+              {{"axis", Attribute::i64(axis)}});
 }
 
 void trace_assert(Trace& trace, const Tensor& cond, const std::string& message, const Tensors& data) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
+#include "executor/bundle.h"
 #include "executor/frame.h"
 #include "executor/lower.h"
 
@@ -107,7 +108,14 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
   frame->drawn = drawn ? drawn : &frame->own_drawn;
   for (size_t k = 0; k < input_symbols_.size(); ++k) frame->symbols[input_symbols_[k].symbol] = sizes[k];
   if (std::exchange(frame->stale, false)) frame->prepare(*code_, *memory_, host);
-  for (size_t i = 0; i < inputs.size(); ++i) frame->tensors[input_slots_[i]] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (input_held_[i] == Held::kTensor)
+      frame->tensors[input_slots_[i]] = inputs[i];
+    else if (input_held_[i] == Held::kList)
+      frame->lists[input_slots_[i]] = bundle_of(inputs[i]).items.at(0).at(0).list;
+    else
+      frame->stacks[input_slots_[i]] = bundle_of(inputs[i]).items;
+  }
   for (size_t i = 0; i < parameter_slots_.size(); ++i)
     frame->tensors[parameter_slots_[i]] = i < parameters.size() ? parameters[i] : parameters_[i];
   std::vector<Tensor> out;
@@ -118,7 +126,15 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
     frame->enter(*memory_);
     // A frame whose run failed is dropped with what it holds.
     run_code(*code_, *frame);
-    for (uint32_t s : result_slots_) out.push_back(frame->tensors[s]);
+    for (size_t k = 0; k < result_slots_.size(); ++k) {
+      uint32_t s = result_slots_[k];
+      if (result_held_[k] == Held::kTensor)
+        out.push_back(frame->tensors[s]);
+      else if (result_held_[k] == Held::kList)
+        out.push_back(bundled({{OutSlot{{}, frame->lists[s]}}}));
+      else
+        out.push_back(bundled(frame->stacks[s]));
+    }
   }
   frame->leave();
   std::lock_guard lock(mutex_);

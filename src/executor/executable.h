@@ -75,6 +75,8 @@ class Executable {
   std::vector<uint32_t> input_slots_, parameter_slots_, result_slots_;
   std::vector<Tensor> parameters_;
   std::vector<Result> results_;
+  enum class Held : uint8_t { kTensor, kList, kStack };
+  std::vector<Held> input_held_, result_held_;  // lists and stacks come and go in bundles (see bundle.h)
   struct InputSymbol {
     uint32_t input, axis, symbol;
   };

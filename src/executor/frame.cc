@@ -115,6 +115,7 @@ void Frame::leave() {
   for (size_t s = 0; s < tensors.size(); ++s)
     if (!in_arena[s].defined()) tensors[s] = Tensor();
   for (Tensors& l : lists) l.clear();
+  for (auto& s : stacks) s.clear();
   arena = Arena();
 }
 

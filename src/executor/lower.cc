@@ -32,7 +32,10 @@ class Lowering {
       for (auto& [v, slot] : slots_)
         if (!is_list(v.type())) note_type(slot, v.type());
     slot_types_.resize(e_.num_slots_);
-    e_.memory_ = std::make_unique<MemoryModel>(plan_memory(*e_.code_, slot_types_, e_.num_lists_, e_.result_slots_));
+    std::vector<uint32_t> results;
+    for (size_t k = 0; k < e_.result_slots_.size(); ++k)
+      if (e_.result_held_[k] == Executable::Held::kTensor) results.push_back(e_.result_slots_[k]);
+    e_.memory_ = std::make_unique<MemoryModel>(plan_memory(*e_.code_, slot_types_, e_.num_lists_, results));
   }
 
  private:
@@ -58,6 +61,11 @@ class Lowering {
         if (!input_symbol(node_of(s).value)) return false;
     }
     return true;
+  }
+
+  static Executable::Held held(pir::Type t) {
+    if (t.kind() == pir::TypeKind::kOutlet) return Executable::Held::kStack;
+    return is_list(t) ? Executable::Held::kList : Executable::Held::kTensor;
   }
 
   uint32_t slot_of(Value v) {
@@ -188,13 +196,14 @@ class Lowering {
     if (op.is("pd_op.data") || op.is("pd_op.feed")) {
       Value v = op.result();
       uint32_t slot = slot_of(v);
-      for (size_t axis = 0; axis < v.shape().size(); ++axis)
+      for (size_t axis = 0; !is_list(v.type()) && axis < v.shape().size(); ++axis)
         if (Dim d = v.shape()[axis];
             d.is_symbolic() && node_of(d).op == DimOp::kSymbol && bound_.insert(node_of(d).value).second)
           e_.input_symbols_.push_back({static_cast<uint32_t>(e_.input_slots_.size()), static_cast<uint32_t>(axis),
                                        e_.symbol_index_.at(node_of(d).value)});
       e_.input_names_.push_back(op.attr("name").as_string());
       e_.input_slots_.push_back(slot);
+      e_.input_held_.push_back(held(v.type()));
       return true;
     }
     if (op.is("builtin.parameter")) {
@@ -212,6 +221,7 @@ class Lowering {
         for (size_t i = 0; i < e_.parameter_names_.size(); ++i)
           if (e_.parameter_names_[i] == name) parameter = static_cast<int>(i);
       e_.result_slots_.push_back(slot_of(op.operand(0)));
+      e_.result_held_.push_back(held(op.operand(0).type()));
       e_.results_.push_back({name, parameter});
       return true;
     }
@@ -278,8 +288,24 @@ class Lowering {
       i.kind = Kind::kArrayStack, i.number = op.attr("axis").as_int();
     else if (op.is("cf.array_concat"))
       i.kind = Kind::kArrayConcat, i.number = op.attr("axis").as_int();
+    else if (op.is("cf.array_zeros_like"))
+      i.kind = Kind::kArrayZerosLike;
+    else if (op.is("cf.array_add"))
+      i.kind = Kind::kArrayAdd;
+    else if (op.is("cf.array_add_at"))
+      i.kind = Kind::kArrayAddAt;
+    else if (op.is("cf.array_insert"))
+      i.kind = Kind::kArrayInsert;
+    else if (op.is("cf.array_unwrite"))
+      i.kind = Kind::kArrayUnwrite;
+    else if (op.is("cf.array_unstack"))
+      i.kind = Kind::kArrayUnstack, i.number = op.attr("axis").as_int();
+    else if (op.is("cf.array_split"))
+      i.kind = Kind::kArraySplit, i.number = op.attr("axis").as_int();
     else if (op.is("cf.stack_create"))
       i.kind = Kind::kStackCreate, stack(op, i);
+    else if (op.is("cf.stack_copy"))
+      i.kind = Kind::kStackCopy, stack(op, i);
     else if (op.is("cf.tuple_push"))
       i.kind = Kind::kPush;
     else if (op.is("cf.tuple_pop"))

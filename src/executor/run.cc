@@ -9,6 +9,7 @@
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
+#include "executor/arrays.h"
 #include "executor/runner.h"
 #include "tensor/element.h"
 
@@ -122,8 +123,32 @@ void Runner::step(const Instruction& i) {
     case Kind::kArrayConcat:
       result(i) = ops::concat(list(i, 0), Scalar(i.number));
       return;
+    case Kind::kArrayZerosLike:
+      list_result(i) = array_zeros_like(list(i, 0));
+      return;
+    case Kind::kArrayAdd:
+      list_result(i) = array_add(list(i, 0), list(i, 1));
+      return;
+    case Kind::kArrayAddAt:
+      list_result(i) = array_add_at(list(i, 0), Scalar(tensor(i, 1)).to_int(), tensor(i, 2));
+      return;
+    case Kind::kArrayInsert:
+      list_result(i) = array_insert(list(i, 0), Scalar(tensor(i, 1)).to_int(), tensor(i, 2));
+      return;
+    case Kind::kArrayUnwrite:
+      list_result(i) = array_unwrite(list(i, 0), Scalar(tensor(i, 1)).to_int(), Scalar(tensor(i, 2)).to_int());
+      return;
+    case Kind::kArrayUnstack:
+      list_result(i) = array_unstack(tensor(i, 0), i.number);
+      return;
+    case Kind::kArraySplit:
+      list_result(i) = array_split(tensor(i, 0), list(i, 1), i.number);
+      return;
     case Kind::kStackCreate:
       f_.stacks[i.results[0]].clear();
+      return;
+    case Kind::kStackCopy:
+      f_.stacks[i.results[0]] = f_.stacks[i.operands[0]];
       return;
     case Kind::kPush:
       return push(i);
@@ -178,13 +203,7 @@ void Runner::combine(const Instruction& i) {
   list_result(i) = std::move(items);
 }
 
-size_t Runner::index(const Instruction& i, size_t size) {
-  int64_t k = Scalar(tensor(i, 1)).to_int();
-  if (k < 0) k += static_cast<int64_t>(size);
-  check(k >= 0 && k < static_cast<int64_t>(size), ErrorKind::kIndex, "list index {} out of range for {} items", k,
-        size);
-  return static_cast<size_t>(k);
-}
+size_t Runner::index(const Instruction& i, size_t size) { return list_index(Scalar(tensor(i, 1)).to_int(), size); }
 
 void Runner::array_write(const Instruction& i) {
   int64_t k = Scalar(tensor(i, 1)).to_int();

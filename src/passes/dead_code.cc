@@ -1,3 +1,5 @@
+#include <unordered_map>
+
 #include "passes/passes.h"
 #include "pir/effects.h"
 
@@ -6,6 +8,7 @@ namespace paddle::passes {
 using pir::Block;
 using pir::Operation;
 using pir::Region;
+using pir::Value;
 
 namespace {
 
@@ -26,12 +29,58 @@ size_t sweep(Block& block) {
   return removed;
 }
 
+// Loops whose results nobody uses and whose only effect is that they pop what others pushed for them, and what is
+// pushed for nobody.
+size_t remove_unread_stacks(Operation& root) {
+  size_t removed = 0;
+  std::vector<Operation*> unused, stacks;
+  root.walk([&](Operation& op) {
+    if (op.is("cf.stack_create") || op.is("cf.stack_copy")) stacks.push_back(&op);
+    if (op.num_regions() && op.num_results() && op.results_unused()) unused.push_back(&op);
+  });
+  if (stacks.empty()) return 0;
+  for (Operation* op : unused) {
+    bool only_pops = true;
+    op->walk([&](Operation& inner) {
+      if (&inner != op && inner.has(pir::kKeep & ~uint64_t{pir::kTerminator})) only_pops &= inner.is("cf.tuple_pop");
+    });
+    bool shared = false;
+    op->walk([&](Operation& inner) {
+      if (!inner.is("cf.tuple_pop")) return;
+      for (const pir::OpOperand& use : inner.operand(0).uses()) {
+        Operation* user = use.owner();
+        // A loop's first look at whether there is a round to go back through.
+        bool first = op->num_operands() && op->operand(0).is_result() && op->operand(0).defining_op() == user;
+        shared |= !op->is_ancestor_of(user) && !first;
+      }
+    });
+    if (!only_pops || shared) continue;
+    Operation* first = op->num_operands() && op->operand(0).is_result() ? op->operand(0).defining_op() : nullptr;
+    op->erase();
+    if (first && first->is("cf.tuple_pop") && first->results_unused()) first->erase();
+    return 1;  // the others in the lists may have been inside
+  }
+  for (Operation* op : stacks) {
+    Value inlet = op->result(1), outlet = op->result(2);
+    if (!outlet.use_empty()) continue;
+    for (Operation* push : inlet.users()) push->erase(), ++removed;
+    op->erase();
+    ++removed;
+  }
+  return removed;
+}
+
 }  // namespace
 
 size_t remove_dead_code(Operation& root) {
   size_t removed = 0;
-  for (size_t r = 0; r < root.num_regions(); ++r)
-    for (size_t b = root.region(r).size(); b-- > 0;) removed += sweep(root.region(r).block(b));
+  for (bool again = true; again;) {
+    for (size_t r = 0; r < root.num_regions(); ++r)
+      for (size_t b = root.region(r).size(); b-- > 0;) removed += sweep(root.region(r).block(b));
+    size_t more = remove_unread_stacks(root);
+    removed += more;
+    again = more > 0;
+  }
   return removed;
 }
 

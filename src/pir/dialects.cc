@@ -249,6 +249,10 @@ std::vector<OpDef> builtin_dialects() {
   r.push_back(with(make("cf.yield", {many("values")}, {}, {}, kTerminator), infer_none));
   r.push_back(with(make("cf.stack_create", {}, {}, {result("stack"), result("inlet"), result("outlet")}, kSideEffect),
                    infer_stack));
+  // The same items once more, to be popped where the first ones stay.
+  r.push_back(with(
+      make("cf.stack_copy", {operand("outlet")}, {}, {result("stack"), result("inlet"), result("outlet")}, kSideEffect),
+      infer_stack));
   r.push_back(with(make("cf.tuple_push", {operand("inlet"), many("values")}, {}, {}, kSideEffect), infer_none));
   r.push_back(make("cf.tuple_pop", {operand("outlet")}, {}, {many_results("values")}, kSideEffect));
   // pd_op: programs' edges and control flow

@@ -375,7 +375,7 @@ def compile(program, options):
 
 
 class Region:
-    def __init__(self, inits=(), shapes=None):
+    def __init__(self, inits=(), shapes=None, needs_grad=None):
         self.block = Block()
         self.inits = inits
         self.args = []
@@ -513,6 +513,7 @@ class Array:
 
     def __init__(self, dtype, value, example):
         self.dtype, self.value, self.example = dtype, value, example
+        self.shape = ()
 
     def lift(self):
         return self.value
@@ -525,7 +526,7 @@ def _array_op(compute, ins, dtype, example, kind):
     return Array(dtype, out, example)
 
 
-def array_create(dtype, items):
+def array_create(dtype, items, shape=None):
     return _array_op(
         lambda *xs: list(xs), items, dtype, [i.example for i in items] or [np.ones((), str(dtype))], "array_create"
     )

@@ -42,8 +42,12 @@ class EagerMaker:
         return tensor
 
     def learning_rate(self, optimizer):
-        """What updates multiply with: here a float."""
-        return optimizer.get_lr()
+        """What updates multiply with: a float, or in a captured program a tensor that is the rate of each run."""
+        if not trace.tracing():
+            return optimizer.get_lr()
+        from ..jit import host
+
+        return host.number(optimizer.get_lr, optimizer, "learning_rate")
 
     def parameters_of(self, optimizer):
         """Those of an optimizer that was given none.

@@ -12,17 +12,18 @@ delegate to ``_core``, a namespace that offers
   ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors.
 * ``compile(program, options) -> runner``; ``runner(*inputs) -> list`` runs it as one node of the eager graph.
   ``runner.accepts(shapes) -> bool`` evaluates the guards on sizes that the trace recorded.
-* ``Region(inits, shapes)``: a block of the program under construction, used as a context manager (again and again): operators
+* ``Region(inits, shapes, needs_grad)``: a block of the program under construction, used as a context manager (again and again): operators
   called inside are appended to it. ``.args`` are its arguments, one for each of ``inits``; ``shapes[i]`` replaces the
-  argument's shape (None for a size that differs between rounds). Tensor handles overwritten inside (in-place operators,
+  argument's shape (None for a size that differs between rounds); ``needs_grad[i]`` says that a gradient passes the argument
+  though none passes its init. Tensor handles overwritten inside (in-place operators,
   ``x[i] = v``) mean their outer value again on exit; ``.writes`` lists them as ``(handle, value inside)``, without those
   that were made inside.
 * ``build_if(pred, r_true, outs_true, r_false, outs_false) -> outputs``.
 * ``build_while(cond, inits, region, next_cond, next_values) -> outputs``.
-* ``rebind(handle, value)``: from here on the handle means ``value``. ``alias(handle)``: a new handle for what it means now.
+* ``outside()``: a context manager in which calls are not captured. ``rebind(handle, value)``: from here on the handle means ``value``. ``alias(handle)``: a new handle for what it means now.
 * ``same_size(a, b)``: two sizes are the same number or the same expression; records no guard.
 * ``constant(value, shape, dtype)``, ``cast(x, dtype)``, ``logical_and/or/not``, ``assert_(cond, message, data)``, ``print_(args)``.
-* ``array_create(dtype, items)``, ``array_write(a, i, v)``, ``array_read(a, i)``, ``array_length(a)``, ``array_pop(a, i)`` (returns
+* ``array_create(dtype, items, shape)`` (``shape``: of an item, where there is none yet), ``array_write(a, i, v)``, ``array_read(a, i)``, ``array_length(a)``, ``array_pop(a, i)`` (returns
   array and item), ``array_stack(a, axis)``, ``array_concat(a, axis)``; their class is ``Array``. Arrays are values: writing returns the new array.
 * ``quick_signature(args) -> (key, tensors) | None`` (optional): :func:`signature` for a tuple of plain tensors and numbers, in C++; None
   for anything else. ``signature(leaves) -> (key, tensors)`` (optional): the tensors among the leaves of a call's arguments, and a hashable key of everything about
@@ -108,8 +109,8 @@ def compile(program, options):
     return core().compile(program, options)
 
 
-def region(inits=(), shapes=None):
-    return core().Region(list(inits), shapes)
+def region(inits=(), shapes=None, needs_grad=None):
+    return core().Region(list(inits), shapes, needs_grad)
 
 
 def build_if(pred, r_true, outs_true, r_false, outs_false):
@@ -118,6 +119,11 @@ def build_if(pred, r_true, outs_true, r_false, outs_false):
 
 def build_while(cond, inits, body, next_cond, next_values):
     return core().build_while(cond, inits, body, next_cond, next_values)
+
+
+def outside():
+    """A context manager: operators called in it are not captured."""
+    return core().outside()
 
 
 def rebind(handle, value):
@@ -244,8 +250,8 @@ def state_key():
     return core().state_key()
 
 
-def array_create(dtype, items):
-    return core().array_create(dtype, items)
+def array_create(dtype, items, shape=None):
+    return core().array_create(dtype, items, shape)
 
 
 def array_write(array, index, value):

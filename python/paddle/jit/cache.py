@@ -20,7 +20,7 @@ class Family:
     def __init__(self, shapes: list[tuple], symbolic: set[tuple[int, int]]) -> None:
         self.sizes = [list(s) for s in shapes]  # the size first seen, 0 and 1 giving way to a larger one
         self.symbolic = set(symbolic)
-        self.declared = set(symbolic)  # by an InputSpec: there also sizes 0 and 1 are symbolic
+        self.declared = set(symbolic)  # by an InputSpec: there also size 1 is symbolic
         self.programs: dict[tuple, list] = {}
 
     def widen(self, shapes: list[tuple]) -> list[tuple[int, int, int, int]]:
@@ -45,7 +45,8 @@ class Family:
         )
 
     def _is_symbolic(self, i: int, axis: int, size: int) -> bool:
-        return (i, axis) in self.declared or ((i, axis) in self.symbolic and size > 1)
+        # No size is symbolic where there is nothing; 1 is where an InputSpec says so.
+        return size > 0 and ((i, axis) in self.declared or ((i, axis) in self.symbolic and size > 1))
 
 
 class ProgramCache:

@@ -37,6 +37,7 @@ class ConcreteProgram:
         self.guards = guards
         self.specs = specs
         self.functions = recorder.functions
+        self.prologue = recorder.prologue
         self.out_structure: Any = LEAF
         self.template: list = []  # static results, _HOLE where the program's outputs go
         self.sizes: list[int] = []  # holes that are Python ints
@@ -60,6 +61,8 @@ class ConcreteProgram:
         self._only = structure == LEAF and template == [_HOLE] and not sizes and not writes
 
     def run(self, tensors: list) -> Any:
+        for step in self.prologue:
+            step()
         outs = self.runner(*tensors)
         if self._only:
             return outs[0]

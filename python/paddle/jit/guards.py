@@ -13,6 +13,7 @@ import weakref
 from typing import Any
 
 from . import _trace_api as api
+from . import host
 from .dy2static import analysis, source
 
 _SCALARS = (int, float, bool, str, type(None), bytes, complex)
@@ -127,6 +128,8 @@ class Recorder:
         self._keep: list = []
         self.attributes: dict[tuple[int, str], AttributeWrite] = {}
         self.functions: list[str] = []
+        self.prologue: list = []  # what Python does before each run of the program, in order
+        self._numbers: dict = {}
         self._tables: dict[int, tuple[dict, Table]] = {}
 
     def function(self, fn: types.FunctionType, owner: Any) -> None:
@@ -152,6 +155,22 @@ class Recorder:
                 space = _attribute_space(owner, path)
                 if space is not None:
                     self._add(space, path[-1], space[path[-1]], chain)
+
+    def host_number(self, read, key, dtype: str):
+        """See :mod:`.host`."""
+        key = (key, dtype, self._actions())
+        known = self._numbers.get(key)
+        if known is None:
+            known = self._numbers[key] = host.HostNumber(read, dtype)
+            self.prologue.append(known)
+        return known.tensor
+
+    def host_action(self, run) -> bool:
+        self.prologue.append(run)
+        return True
+
+    def _actions(self) -> int:
+        return sum(type(p) is not host.HostNumber for p in self.prologue)
 
     def layer(self, layer: Any) -> None:
         space = layer.__dict__

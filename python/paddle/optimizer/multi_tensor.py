@@ -78,10 +78,16 @@ def adam_(
 
 
 def _choose(operator, definition, rate):
-    """The operator takes its rate as a number; where it is a variable of a program its definition is used."""
+    """The operators overwrite states in place. Variables of a scope may share their first values: there the definitions are
+    used."""
 
     def update(*args):
-        return (definition if isinstance(args[rate], core.Tensor) else operator)(*args)
+        if isinstance(args[rate], core.Tensor):
+            from ..jit import host
+
+            if not host.capturing():
+                return definition(*args)
+        return operator(*args)
 
     return update
 

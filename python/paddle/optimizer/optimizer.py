@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from .._core import trace
 from ..autograd.grad_mode import no_grad
 from ..base import core, state, unique_name
 from ..regularizer import L1Decay, L2Decay
@@ -154,17 +153,17 @@ class Optimizer(AccumulatorMixin):
         return state.maker.learning_rate(self)
 
     def _create_param_lr(self, param_and_grad):
-        attr = getattr(param_and_grad[0], "optimize_attr", None)
-        return state.maker.learning_rate(self) * (attr["learning_rate"] if attr else 1.0)
+        param = param_and_grad[0]
+        attr = getattr(param, "optimize_attr", None)
+        rate = state.maker.learning_rate(self) * (attr["learning_rate"] if attr else 1.0)
+        # A number takes the dtype of what it meets; a tensor must have it.
+        if isinstance(rate, core.Tensor):
+            rate = rate.astype(core.float32 if self._uses_master(param) else param.dtype)
+        return rate
 
     # ---- the step ---------------------------------------------------------------------------------------------------
     def step(self) -> None:
         """Updates every parameter that has a gradient; parameters with ``stop_gradient`` are left alone."""
-        if trace.tracing() and isinstance(self._learning_rate, LRScheduler):
-            # A captured program would keep the rate of the step at which it was captured.
-            raise trace.GraphBreak(
-                "[Optimizer.step] a scheduler's learning rate is a Python number that changes between steps"
-            )
         was_enabled = core.grad_enabled()
         core.set_grad_enabled(False)
         try:

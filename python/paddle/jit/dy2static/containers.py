@@ -36,7 +36,8 @@ class TracedList:
         arrays = []
         for leaf, column in zip(leaves, columns):
             dtype = leaf.dtype if api.is_tensor(leaf) or api.is_array(leaf) else api.constant(leaf).dtype
-            arrays.append(api.array_create(dtype, [v if api.is_tensor(v) else api.constant(v) for v in column]))
+            shape = leaf.shape if api.is_tensor(leaf) or api.is_array(leaf) else ()
+            arrays.append(api.array_create(dtype, [v if api.is_tensor(v) else api.constant(v) for v in column], shape))
         return cls(structure, arrays)
 
     def __jst_flatten__(self):

@@ -102,7 +102,7 @@ class _Carry:
             self.born,
             grown,
             self.structure,
-            [(leaf.kept, leaf.dtype, leaf.shape, leaf.widened) for leaf in self.leaves],
+            [(leaf.kept, leaf.dtype, leaf.shape, leaf.widened, leaf.needs_grad) for leaf in self.leaves],
         )
 
     def adopt(self, plan: tuple) -> None:
@@ -114,10 +114,10 @@ class _Carry:
         if born:
             self.structure, self.late, self.born, self.assigned = structure, False, True, True
             self.leaves = [_Leaf.blank(None) for _ in leaves]
-        for leaf, (kept, dtype, shape, widened) in zip(self.leaves, leaves):
+        for leaf, (kept, dtype, shape, widened, needs_grad) in zip(self.leaves, leaves):
             if born and not kept:
                 leaf.value, leaf.kept = 0, False
-            leaf.dtype, leaf.shape, leaf.widened = dtype, shape, widened
+            leaf.dtype, leaf.shape, leaf.widened, leaf.needs_grad = dtype, shape, widened, needs_grad
 
     def _first_value(self, new) -> list | None:
         self.assigned = new is not MISSING
@@ -161,8 +161,9 @@ class _Leaf:
         self.value = value
         self.kept = not is_leaf_value(value)  # any other object: must not change
         self.dtype, self.number = type_of(value) if is_tensor_like(value) else (None, False)
-        self.shape: tuple = tuple(value.shape) if api.is_tensor(value) else ()
+        self.shape: tuple = tuple(value.shape) if api.is_tensor(value) or api.is_array(value) else ()
         self.widened = False
+        self.needs_grad = _needs_grad(value)
 
     @classmethod
     def blank(cls, like) -> _Leaf:
@@ -171,12 +172,14 @@ class _Leaf:
         if not leaf.kept:
             leaf.value = 0
             leaf.number = False
+            leaf.needs_grad = False
         return leaf
 
     def signature(self) -> tuple:
         if self.kept or self.dtype is None:
-            return (type(self.value),)
-        return (self.dtype, self.number, tuple([None if api.is_symint(n) else n for n in self.shape]))
+            return (type(self.value), self.needs_grad)
+        shape = tuple([None if api.is_symint(n) else n for n in self.shape])
+        return (self.dtype, self.number, shape, self.needs_grad)
 
     def init(self):
         return as_tensor(self.value, self.dtype, self.shape)
@@ -186,14 +189,20 @@ class _Leaf:
 
     def widen(self, n, name: str, where: str) -> bool:
         """Adjust the type to ``n``, the value after a round; True if that changed anything."""
+        changed = _needs_grad(n) and not self.needs_grad
+        self.needs_grad |= changed
+        if api.is_array(n):
+            return self._widen_shape(tuple(n.shape), name, where) or changed
         if not is_tensor_like(n) or self.dtype is None:
-            return False
+            return changed
         dtype = common_dtype((self.dtype, self.number), type_of(n))
-        changed = dtype != self.dtype
+        changed |= dtype != self.dtype
         self.dtype = dtype
         if not api.is_tensor(n):
             return changed
-        new = tuple(n.shape)
+        return self._widen_shape(tuple(n.shape), name, where) or changed
+
+    def _widen_shape(self, new: tuple, name: str, where: str) -> bool:
         if len(new) != len(self.shape):
             if api.is_tensor(self.value) or self.shape:
                 text = f"has shape {list(self.shape)} before and {list(new)} after a round: ranks must agree"
@@ -202,8 +211,13 @@ class _Leaf:
             return True
         joined = [a if a is None or api.same_size(a, b) else None for a, b in zip(self.shape, new)]
         if any(j is None and a is not None for j, a in zip(joined, self.shape)):
-            self.shape, self.widened, changed = tuple(joined), True, True
-        return changed
+            self.shape, self.widened = tuple(joined), True
+            return True
+        return False
+
+
+def _needs_grad(v) -> bool:
+    return not getattr(v, "stop_gradient", True) if api.is_tensor(v) or api.is_array(v) else False
 
 
 def _loop_error(name: str, where: str, text: str):
@@ -250,12 +264,14 @@ class _Trial:
         leaves = [leaf for c in carries for leaf in c.carried()]
         self.inits = [leaf.init() for leaf in leaves]
         shapes = [leaf.argument_shape() for leaf in leaves]
+        needs_grad = [leaf.needs_grad for leaf in leaves]
         # Variables without a value before the loop start as zeros. Those that the user reads afterwards need a round to have run.
         self.guarded = [c.slot.name for c in carries if c.born and c.slot.name in late and c.slot.name[:5] != "_jst_"]
         if self.guarded:
             self.inits.append(api.constant(False, (), "bool"))
             shapes.append(None)
-        self.region = api.region(self.inits, shapes)
+            needs_grad.append(False)
+        self.region = api.region(self.inits, shapes, needs_grad)
         self.outs: list = []
         self.cond: Any = None
 
@@ -266,8 +282,13 @@ class _Trial:
                 args = iter(self.region.args)
                 for c, old in zip(self.carries, self.before.values):
                     assign(c.slot, old, c.place(args))
-                body()
-                cond = test()
+                try:
+                    body()
+                    cond = test()
+                except api.graph_break_error():
+                    if not self._lists_grew():
+                        raise
+                    return False  # as a list of the program it may be indexed by a tensor
                 found = [c.compare(v, where) for c, v in zip(self.carries, Snapshot(self.before.slots).seen())]
                 if any(f is None for f in found):
                     return False
@@ -279,6 +300,13 @@ class _Trial:
                 return True
             finally:
                 self.before.restore()
+
+    def _lists_grew(self) -> bool:
+        grew = False
+        for c, v in zip(self.carries, Snapshot(self.before.slots).seen()):
+            if isinstance(c.entry, list) and isinstance(v, (list, TracedList)) and _grew(c.entry, v):
+                c.growth, grew = v if isinstance(v, TracedList) else v[-1], True
+        return grew
 
     def finish(self, first_cond, where: str) -> None:
         results = list(api.build_while(_condition(first_cond), self.inits, self.region, self.cond, self.outs))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+
+from ..._core import trace
 
 
 def require(condition, message, kind=ValueError) -> None:
@@ -52,7 +55,18 @@ class LRScheduler:
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Advances the counter by one, or sets it to ``epoch``, and computes the rate."""
+        """Advances the counter by one, or sets it to ``epoch``, and computes the rate.
+
+        In a function captured by ``to_static`` that happens at every run of the program.
+        """
+        if trace.tracing():
+            from ...jit import host
+
+            if host.action(functools.partial(self._step, epoch)):
+                return
+        self._step(epoch)
+
+    def _step(self, epoch: int | None) -> None:
         if epoch is None:
             self.last_epoch += 1
             self.last_lr = self.get_lr()

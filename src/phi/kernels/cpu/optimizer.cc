@@ -130,11 +130,12 @@ void in_work_type(const Tensor& w, F&& f) {
 
 void fused_sgd(OpCall& c) {
   rules::fused_sgd_::Args a(c);
+  const double lr = a.lr.to_double();
   for_each_param("fused_sgd_", a.params, a.grads, a.masters, [&](size_t, const Tensor& w, const Tensor& g) {
     in_work_type(w, [&](auto t) {
       using T = decltype(t);
       in_parts(w.numel(), [&](int64_t b, int64_t e) {
-        sgd_loop(w.data<T>(), g.data<T>(), static_cast<T>(a.lr), static_cast<T>(a.weight_decay), b, e);
+        sgd_loop(w.data<T>(), g.data<T>(), static_cast<T>(lr), static_cast<T>(a.weight_decay), b, e);
       });
     });
   });
@@ -142,6 +143,7 @@ void fused_sgd(OpCall& c) {
 
 void fused_momentum(OpCall& c) {
   rules::fused_momentum_::Args a(c);
+  const double lr = a.lr.to_double();
   for_each_param("fused_momentum_", a.params, a.grads, a.masters, [&](size_t i, const Tensor& w, const Tensor& g) {
     const Tensor& v = a.velocities[i];
     check(v.dtype() == w.dtype(), ErrorKind::kType, "[fused_momentum_] expected velocities of dtype {}, got {}",
@@ -150,7 +152,7 @@ void fused_momentum(OpCall& c) {
     in_work_type(w, [&](auto t) {
       using T = decltype(t);
       in_parts(w.numel(), [&](int64_t b, int64_t e) {
-        momentum_loop(w.data<T>(), g.data<T>(), v.data<T>(), static_cast<T>(a.lr), static_cast<T>(a.mu),
+        momentum_loop(w.data<T>(), g.data<T>(), v.data<T>(), static_cast<T>(lr), static_cast<T>(a.mu),
                       static_cast<T>(a.weight_decay), static_cast<T>(a.rescale), static_cast<T>(a.use_nesterov), b, e);
       });
     });
@@ -167,6 +169,7 @@ double advance(const Tensor& power, double beta) {
 
 void fused_adam(OpCall& c) {
   rules::fused_adam_multi_::Args a(c);
+  const double lr = a.lr.to_double();
   for_each_param("fused_adam_multi_", a.params, a.grads, a.masters, [&](size_t i, const Tensor& w, const Tensor& g) {
     double p1 = advance(a.beta1_pows[i], a.beta1), p2 = advance(a.beta2_pows[i], a.beta2);
     const Tensor &m = a.moment1s[i], &v = a.moment2s[i];
@@ -180,8 +183,8 @@ void fused_adam(OpCall& c) {
     double correct = std::sqrt(1 - p2);
     in_work_type(w, [&](auto t) {
       using T = decltype(t);
-      AdamStep<T> s{static_cast<T>(1 - a.lr * a.weight_decay), static_cast<T>(a.beta1), static_cast<T>(a.beta2),
-                    static_cast<T>(a.lr * correct / (1 - p1)), static_cast<T>(a.epsilon * correct)};
+      AdamStep<T> s{static_cast<T>(1 - lr * a.weight_decay), static_cast<T>(a.beta1), static_cast<T>(a.beta2),
+                    static_cast<T>(lr * correct / (1 - p1)), static_cast<T>(a.epsilon * correct)};
       in_parts(w.numel(), [&](int64_t b, int64_t e) {
         if (most)
           amsgrad_loop(w.data<T>(), g.data<T>(), m.data<T>(), v.data<T>(), pointer<T>(most), s, b, e);

@@ -1,0 +1,142 @@
+"""Whole training steps captured: forward, backward, the optimizer's step, schedules and clipping, as eager runs them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+paddle = pytest.importorskip("paddle")
+pytest.importorskip("paddle._core")
+if not hasattr(getattr(paddle, "_core", None), "trace"):
+    pytest.skip("the extension module is not built", allow_module_level=True)
+
+from paddle import nn  # noqa: E402
+from paddle.jit import _trace_api  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def reference_core():
+    previous = _trace_api.install(paddle._core.trace)
+    yield
+    _trace_api.install(previous)
+
+
+def make(optimizer, seed=5):
+    """A small network with fixed weights, and its optimizer."""
+    random = np.random.RandomState(seed)
+    net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
+    for p in net.parameters():
+        p.set_value(random.randn(*p.shape).astype("float32"))
+    return net, optimizer(net)
+
+
+BATCHES = [np.random.RandomState(k).randn(4, 3).astype("float32") for k in range(6)]
+
+
+def train(optimizer, compiled, between=lambda opt, k: None, inside=lambda opt: None):
+    net, opt = make(optimizer)
+
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        inside(opt)
+        return loss
+
+    run = paddle.jit.to_static(step, full_graph=True) if compiled else step
+    losses = []
+    for k, x in enumerate(BATCHES):
+        losses.append(float(run(paddle.to_tensor(x))))
+        between(opt, k)
+    if compiled:
+        assert run.get_traced_count() == 1
+    return losses, [p.numpy() for p in net.parameters()], opt.state_dict()
+
+
+def check(optimizer, rtol=2e-5, **kwargs):
+    eager, static = (train(optimizer, compiled, **kwargs) for compiled in (False, True))
+    np.testing.assert_allclose(static[0], eager[0], rtol=rtol)
+    for a, b in zip(static[1], eager[1]):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-6)
+
+
+O = paddle.optimizer  # noqa: E741
+
+OPTIMIZERS = {
+    "sgd": lambda **k: O.SGD(**k),
+    "momentum": lambda **k: O.Momentum(use_nesterov=True, **k),
+    "adam": lambda **k: O.Adam(**k),
+    "adamw": lambda **k: O.AdamW(weight_decay=0.1, **k),
+    "adagrad": lambda **k: O.Adagrad(**k),
+    "rmsprop": lambda **k: O.RMSProp(centered=True, **k),
+    "adamax": lambda **k: O.Adamax(**k),
+    "lamb": lambda **k: O.Lamb(**k),
+    "nadam": lambda **k: O.NAdam(**k),
+    "radam": lambda **k: O.RAdam(**k),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_learning_rate_is_an_input(name):
+    """Changed from outside between steps: a constant in the program would go on with the first."""
+    check(
+        lambda net: OPTIMIZERS[name](learning_rate=0.1, parameters=net.parameters()),
+        between=lambda opt, k: opt.set_lr(0.1 / (k + 2)),
+    )
+
+
+@pytest.mark.parametrize("name", ["sgd", "adamw", "rmsprop"])
+def test_schedule_stepped_outside(name):
+    def optimizer(net):
+        rate = O.lr.CosineAnnealingDecay(0.1, T_max=4)
+        return OPTIMIZERS[name](learning_rate=rate, parameters=net.parameters())
+
+    check(optimizer, between=lambda opt, k: opt._learning_rate.step())
+
+
+def test_schedule_stepped_inside():
+    def optimizer(net):
+        return O.Adam(learning_rate=O.lr.StepDecay(0.1, step_size=2, gamma=0.3), parameters=net.parameters())
+
+    check(optimizer, inside=lambda opt: opt._learning_rate.step())
+    *_, state = train(optimizer, True, inside=lambda opt: opt._learning_rate.step())
+    assert state["LR_Scheduler"]["last_epoch"] == len(BATCHES)
+
+
+def test_schedule_stepped_before_the_optimizer():
+    net, opt = make(lambda n: O.SGD(O.lr.ExponentialDecay(0.5, gamma=0.5), parameters=n.parameters()))
+    w = net[2].bias
+
+    @lambda f: paddle.jit.to_static(f, full_graph=True)
+    def step():
+        opt._learning_rate.step()
+        (w.sum()).backward()
+        opt.step()
+        opt.clear_grad()
+
+    before = w.numpy().copy()
+    for rate in (0.25, 0.125, 0.0625):
+        step()
+        np.testing.assert_allclose(w.numpy(), before - rate, rtol=1e-6)
+        before = w.numpy().copy()
+
+
+@pytest.mark.parametrize(
+    "clip",
+    [nn.ClipGradByGlobalNorm(0.3), nn.ClipGradByNorm(0.2), nn.ClipGradByValue(0.05)],
+    ids=["global", "norm", "value"],
+)
+def test_gradient_clipping(clip):
+    check(lambda net: O.Momentum(learning_rate=0.1, parameters=net.parameters(), grad_clip=clip))
+
+
+def test_parameter_groups():
+    def optimizer(net):
+        groups = [
+            {"params": net[0].parameters(), "learning_rate": 0.1, "weight_decay": 0.01},
+            {"params": net[2].parameters(), "grad_clip": nn.ClipGradByNorm(0.1)},
+        ]
+        return O.AdamW(learning_rate=O.lr.ExponentialDecay(0.2, gamma=0.7), parameters=groups)
+
+    check(optimizer, between=lambda opt, k: opt._learning_rate.step())
