@@ -397,9 +397,7 @@ class PerItemCall {
 void call_captured(OpCall& c) {
   check(c.op.name == "reshard", ErrorKind::kNotImplemented, "[{}] can't be captured in a distributed program",
         c.op.name);
-  std::string_view to = c.args[1].str();
-  c.out(0) = to.empty() ? whole_value(c.tensor(0))
-                        : reshard_value(c.tensor(0), std::make_shared<spmd::DistAttr>(spmd::decode(to)));
+  c.out(0) = reshard_to(c.tensor(0), c.args[1].str());
 }
 
 void dist_call(OpCall& c) {

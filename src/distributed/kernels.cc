@@ -127,11 +127,8 @@ Tensor alias(const Tensor& t) {
 
 void reshard(OpCall& c) {
   rules::reshard::Args a(c);
-  if (a.to.empty()) {
-    c.out(0) = alias(whole_value(a.x));
-    return;
-  }
-  c.out(0) = reshard_value(a.x, std::make_shared<spmd::DistAttr>(spmd::decode(a.to)));
+  Tensor there = reshard_to(a.x, a.to);
+  c.out(0) = there.is_dist() && !there.same(a.x) ? there : alias(there);
 }
 
 void from_local(OpCall& c) {

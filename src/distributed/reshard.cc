@@ -8,6 +8,7 @@
 #include "dispatch/trace.h"
 #include "distributed/collectives.h"
 #include "distributed/environment.h"
+#include "spmd/attr_text.h"
 #include "spmd/reshard_plan.h"
 
 namespace paddle::distributed {
@@ -211,6 +212,20 @@ Tensor whole_value(const Tensor& t) {
       "rank with paddle.distributed.reshard",
       Environment::current().rank(), p.attr->mesh.to_string(), to_string(t.shape()));
   return whole;
+}
+
+Tensor reshard_to(const Tensor& t, std::string_view to) {
+  if (to.empty()) return whole_value(t);
+  std::string_view changes = to.starts_with('~') ? to.substr(1, to.find(':') - 1) : "";
+  auto target = std::make_shared<spmd::DistAttr>(spmd::decode(changes.empty() ? to : to.substr(changes.size() + 2)));
+  if (!changes.empty() && !t.is_dist() && changes.find('1') == changes.npos) return t;
+  if (!changes.empty() && t.is_dist()) {
+    const spmd::DistAttr& from = spmd::dist_attr(t);
+    for (size_t a = 0; a < changes.size() && from.mesh.shape() == target->mesh.shape(); ++a)
+      if (changes[a] == '0') target->placements[a] = from.placements[a];
+    if (from == *target) return t;
+  }
+  return reshard_value(t, target);
 }
 
 Tensor local_part(const Tensor& t) {

@@ -1,6 +1,7 @@
 // Moving a tensor from one distribution to another, eagerly: spmd::plan_reshard's steps, taken by this rank.
 #pragma once
 #include <set>
+#include <string_view>
 
 #include "spmd/dist_payload.h"
 
@@ -35,6 +36,10 @@ class WholeScope {
 
 // What a partitioned program is given for a tensor: this rank's part, or something empty outside the tensor's mesh.
 Tensor local_part(const Tensor& t);
+// The same, to what an operator's `to` says: nothing: whole and plain; a distribution; "~", a digit for each axis of
+// the mesh, ":" and a distribution: along axes with 0 a tensor from a mesh of that shape stays cut as it is. With 0 for
+// all axes a plain tensor stays plain.
+Tensor reshard_to(const Tensor& t, std::string_view to);
 // This rank's part of a tensor that every rank holds whole.
 Tensor cut_whole(const Tensor& whole, const AttrPtr& to);
 

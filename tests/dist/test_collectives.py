@@ -142,3 +142,61 @@ def test_data_parallel_averages_gradients():
     first, second = run(2, body)
     for (a, want), (b, _) in zip(first, second):
         np.testing.assert_allclose(a + b, 4 * want, rtol=1e-5, atol=1e-6)
+
+
+def test_data_parallel_says_which_parameters_are_unused():
+    from paddle import nn
+
+    class Net(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.used, self.unused = nn.Linear(2, 2), nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.used(x)
+
+    def body(rank):
+        x = paddle.full([1, 2], float(rank))
+        bad = dist.DataParallel(Net())
+        bad(x).sum().backward()
+        with pytest.raises(RuntimeError, match="gave no gradients to .*find_unused_parameters=True"):
+            bad(x)
+        good = dist.DataParallel(Net(), find_unused_parameters=True)
+        good(x).sum().backward()
+        good(x)
+        return good._layers.used.weight.grad.numpy()
+
+    for grad in run(2, body):
+        np.testing.assert_allclose(grad, np.full((2, 2), 0.5))
+
+
+def test_synchronised_batch_norm():
+    from paddle import nn
+
+    x = np.random.default_rng(0).standard_normal((6, 3, 2)).astype("float32")
+    weight = np.random.default_rng(1).standard_normal((6, 3, 2)).astype("float32")
+
+    def whole(rank):
+        norm, t = nn.BatchNorm1D(3), paddle.to_tensor(x, stop_gradient=False)
+        y = norm(t)
+        (y * paddle.to_tensor(weight)).sum().backward()
+        return y.numpy(), t.grad.numpy(), norm._mean.numpy(), norm._variance.numpy()
+
+    want = run(1, whole)[0]
+
+    def body(rank):
+        dist.init_parallel_env()
+        rows = slice(0, 4) if rank == 0 else slice(4, 6)  # uneven
+        norm = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1D(3)))[0]
+        assert isinstance(norm, nn.SyncBatchNorm)
+        t = paddle.to_tensor(x[rows], stop_gradient=False)
+        y = norm(t)
+        (y * paddle.to_tensor(weight[rows])).sum().backward()
+        return y.numpy(), t.grad.numpy(), norm._mean.numpy(), norm._variance.numpy()
+
+    first, second = run(2, body)
+    for k in range(2):
+        np.testing.assert_allclose(np.concatenate([first[k], second[k]]), want[k], rtol=1e-4, atol=1e-5)
+    for got in (first, second):
+        np.testing.assert_allclose(got[2], want[2], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(got[3], want[3], rtol=1e-5)

@@ -33,7 +33,9 @@ COMMON = """
     X, Y = numbers(16, 64), numbers(16, 64, seed=1)
     mse = nn.MSELoss()
 """
-FLEET = COMMON + """
+FLEET = (
+    COMMON
+    + """
     strategy = fleet.DistributedStrategy()
     strategy.hybrid_configs = {"dp_degree": 2, "pp_degree": 2, "order": json.loads(os.environ["ORDER"])}
     strategy.pipeline_configs = {"accumulate_steps": 4, "micro_batch_size": 2}
@@ -53,7 +55,10 @@ FLEET = COMMON + """
         losses.append(float(loss))
     print("got", json.dumps([losses, hcg.get_pipe_parallel_group().backend, hcg.get_data_parallel_group().backend]))
 """
-PIPELINE = COMMON + """
+)
+PIPELINE = (
+    COMMON
+    + """
     class Net(nn.Layer):
         def __init__(self, meshes):
             super().__init__()
@@ -77,6 +82,7 @@ PIPELINE = COMMON + """
     losses = [float(model(paddle.to_tensor(X), paddle.to_tensor(Y))) for _ in range(3)]
     print("got", json.dumps([losses]))
 """
+)
 
 
 def alone(clip):

@@ -70,7 +70,9 @@ def test_local_map():
     def body(rank):
         mesh = dist.ProcessMesh([0, 1])
         t = dist.shard_tensor(x, mesh, [S(0)])
-        rows = dist.local_map(lambda a: a.sum(axis=1), out_placements=[[S(0)]], in_placements=[[S(0)]], process_mesh=mesh)
+        rows = dist.local_map(
+            lambda a: a.sum(axis=1), out_placements=[[S(0)]], in_placements=[[S(0)]], process_mesh=mesh
+        )
         columns = dist.local_map(lambda a: (a.sum(axis=0), a.shape[1]), [[S(0)], None], [[S(1)]], reshard_inputs=True)
         strict = dist.local_map(lambda a: a, [[S(1)]], [[S(1)]], mesh)
         with pytest.raises(ValueError, match="expected argument 0 to lie as"):

@@ -182,7 +182,9 @@ def test_amp(dtype):
         assert losses != want
 
 
-@pytest.mark.parametrize("options, marked", [({}, 3), ({"no_recompute_segments": [1]}, 2), ({"checkpoints": ["head"]}, 0)])
+@pytest.mark.parametrize(
+    "options, marked", [({}, 3), ({"no_recompute_segments": [1]}, 2), ({"checkpoints": ["head"]}, 0)]
+)
 def test_recompute(options, marked):
     want = run(1, lambda rank: trained(Stages())[0])[0]
 

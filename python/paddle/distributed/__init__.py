@@ -23,6 +23,10 @@ _NAMES = {
         ".auto_parallel.placement_type": "Placement Shard Replicate Partial ReduceType",
         ".auto_parallel.api": "DistAttr shard_tensor dtensor_from_fn dtensor_from_local dtensor_to_local reshard "
         "unshard_dtensor shard_layer",
+        ".auto_parallel.intermediate.parallelize": "parallelize",
+        ".auto_parallel.intermediate.pipeline_parallel": "SplitPoint",
+        ".auto_parallel.intermediate.tensor_parallel": "ColWiseParallel RowWiseParallel PrepareLayerInput PrepareLayerOutput "
+        "SequenceParallelBegin SequenceParallelDisable SequenceParallelEnable SequenceParallelEnd",
         ".auto_parallel.local_layer": "LocalLayer local_map",
         ".auto_parallel.shard_optimizer": "shard_optimizer ShardingStage1 ShardingStage2 ShardingStage3 shard_scaler",
         ".auto_parallel.shard_dataloader": "shard_dataloader ShardDataloader",

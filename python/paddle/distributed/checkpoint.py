@@ -37,7 +37,9 @@ def _meta_file(path, number) -> str:
 def _numbers(path) -> list:
     """Of the complete checkpoints in a folder, rising."""
     names = os.listdir(path) if os.path.isdir(path) else []
-    return sorted(int(n[: -len(".metadata")]) for n in names if n.endswith(".metadata") and n[: -len(".metadata")].isdigit())
+    return sorted(
+        int(n[: -len(".metadata")]) for n in names if n.endswith(".metadata") and n[: -len(".metadata")].isdigit()
+    )
 
 
 def _flat(state, prefix="") -> dict:
@@ -76,7 +78,13 @@ def _parts_of(state, rank, coordinator):
         array, dtype = _to_array(tensor)
         item = str(len(arrays))
         arrays[item] = array
-        places[key] = {"item": item, "global_shape": shape, "offset": offset, "shape": list(array.shape), "dtype": dtype}
+        places[key] = {
+            "item": item,
+            "global_shape": shape,
+            "offset": offset,
+            "shape": list(array.shape),
+            "dtype": dtype,
+        }
     return arrays, places, values
 
 
@@ -206,7 +214,9 @@ def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     wait_for_saves()
     numbers = _numbers(path)
     if not numbers or (unique_id is not None and unique_id not in numbers):
-        raise FileNotFoundError(f"[load_state_dict] {path} has no complete checkpoint{'' if unique_id is None else f' {unique_id}'}")
+        raise FileNotFoundError(
+            f"[load_state_dict] {path} has no complete checkpoint{'' if unique_id is None else f' {unique_id}'}"
+        )
     number = numbers[-1] if unique_id is None else unique_id
     with open(_meta_file(path, number)) as f:
         metadata = json.load(f)
@@ -255,12 +265,16 @@ def _fill_tensor(tensor, name, pieces, part) -> None:
         filled += target[overlap[0]].size
     size = int(np.prod(here[0]))
     if filled < size:
-        raise ValueError(f"[load_state_dict] {name}: the checkpoint has only {filled} of the {size} elements of this rank's part")
+        raise ValueError(
+            f"[load_state_dict] {name}: the checkpoint has only {filled} of the {size} elements of this rank's part"
+        )
     if size == 0:
         return
     with paddle.no_grad():
         local = tensor._local_value() if text else tensor
-        value = paddle._core.to_tensor(target, "bfloat16") if pieces[0]["dtype"] == "bfloat16" else paddle.to_tensor(target)
+        value = (
+            paddle._core.to_tensor(target, "bfloat16") if pieces[0]["dtype"] == "bfloat16" else paddle.to_tensor(target)
+        )
         local.set_value(value.astype(local.dtype))
 
 

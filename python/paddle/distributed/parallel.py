@@ -85,10 +85,22 @@ class ParallelEnv:
 
 
 class _Bucket:
-    """Gradients that are reduced together."""
+    """Gradients that are reduced together, when the last of them has come."""
 
     def __init__(self, params) -> None:
-        self.params, self.waiting = params, len(params)
+        self.params, self.missing = params, {id(p) for p in params}
+
+    def came(self, param) -> bool:
+        """Notes a gradient; whether it was the last."""
+        self.missing.discard(id(param))
+        if self.missing:
+            return False
+        self.missing = {id(p) for p in self.params}
+        return True
+
+    def left_over(self) -> list:
+        """What did not come though others of the bucket did."""
+        return [p for p in self.params if id(p) in self.missing] if len(self.missing) < len(self.params) else []
 
 
 class DataParallel(paddle.nn.Layer):
@@ -98,8 +110,12 @@ class DataParallel(paddle.nn.Layer):
     Args:
         layers: the layer.
         comm_buffer_size: megabytes of gradients that are reduced together.
-        find_unused_parameters: True if some parameters may get no gradient; then each is reduced on its own, as it comes.
+        find_unused_parameters: True if some parameters may get no gradient (the same on all ranks); then each is reduced on its
+            own, as it comes.
         group: None: all ranks.
+
+    Raises:
+        RuntimeError: at the next forward, if parameters got no gradient and ``find_unused_parameters`` is False.
     """
 
     def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False,
@@ -107,6 +123,7 @@ class DataParallel(paddle.nn.Layer):
         super().__init__(layers.full_name() + "_data_parallel")
         self._layers = layers
         self.find_unused_parameters = find_unused_parameters
+        self._buckets: list = []
         self.grad_need_sync = True
         self.group = default_group() if group is None else group
         if self.group.nranks > 1:
@@ -132,17 +149,17 @@ class DataParallel(paddle.nn.Layer):
 
     def _make_bucket(self, params) -> None:
         bucket = _Bucket(params)
+        self._buckets.append(bucket)
 
-        def ready():
-            if not self.grad_need_sync:
-                return
-            bucket.waiting -= 1
-            if bucket.waiting == 0:
-                bucket.waiting = len(params)
-                self._reduce([p for p in params if p.grad is not None])
+        def hook(param):
+            def ready():
+                if self.grad_need_sync and bucket.came(param):
+                    self._reduce([p for p in params if p.grad is not None])
+
+            return ready
 
         for p in params:
-            p._register_backward_hook(ready)
+            p._register_backward_hook(hook(p))
 
     def _reduce(self, params) -> None:
         if not params:
@@ -157,6 +174,12 @@ class DataParallel(paddle.nn.Layer):
                 at += p.size
 
     def forward(self, *inputs, **kwargs):
+        unused = [p.name for bucket in self._buckets for p in bucket.left_over()]
+        if unused:
+            raise RuntimeError(
+                f"[DataParallel] the last backward gave no gradients to {', '.join(unused)}, so gradients that are reduced together "
+                "with theirs were not reduced; pass find_unused_parameters=True"
+            )
         return self._layers(*inputs, **kwargs)
 
     @contextlib.contextmanager
@@ -183,3 +206,27 @@ class DataParallel(paddle.nn.Layer):
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
     set_dict = load_dict = set_state_dict
+
+
+def sync_params_buffers(model, comm_group=None, src_rank=0, is_model_parallel=False, fuse_params=True,
+                        is_moe_sharding_parallel=False) -> None:  # fmt: skip
+    """Parameters and buffers become those of rank ``src_rank``; with ``is_model_parallel`` only those that are not cut."""
+    group = default_group() if comm_group is None else comm_group
+    if group.nranks < 2:
+        return
+    with paddle.no_grad():
+        for value in model.state_dict().values():
+            if not (is_model_parallel and getattr(value, "is_distributed", False)):
+                broadcast(value, src_rank, group)
+
+
+class parallel_helper:  # a module of official Paddle's
+    """Whether this process is one of many."""
+
+    @staticmethod
+    def _is_parallel_ctx_initialized() -> bool:
+        return _dist.connected()
+
+    @staticmethod
+    def _is_data_parallel_mode() -> bool:
+        return _dist.world_size() > 1

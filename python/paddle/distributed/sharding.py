@@ -9,7 +9,13 @@ import paddle
 from .auto_parallel.api import dtensor_from_local, dtensor_to_local, shard_layer, unshard_dtensor
 from .auto_parallel.placement_type import Replicate, Shard
 from .auto_parallel.process_mesh import ProcessMesh
-from .auto_parallel.shard_optimizer import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
+from .auto_parallel.shard_optimizer import (
+    ShardingStage1,
+    ShardingStage2,
+    ShardingStage3,
+    replace_parameters,
+    shard_optimizer,
+)
 from .communication.group import default_group
 from .communication.ops import broadcast
 
@@ -88,29 +94,10 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
         with paddle.no_grad():
             for value in model.state_dict().values():
                 broadcast(value, group.ranks[0], group)
-    names = {p.name for p in model.parameters()}
     model = shard_layer(model, mesh)
-    params = {p.name: p for p in model.parameters()}
-    _replace(optimizer, params, names)
+    replace_parameters(optimizer, {p.name: p for p in model.parameters()})
     optimizer = shard_optimizer(optimizer, _STAGES[level](mesh, 0))
     return GroupSharded(model, mesh), optimizer, scaler
-
-
-def _replace(optimizer, params, names) -> None:
-    """The optimizer's parameters become the distributed ones of the same names."""
-
-    def new(p):
-        return params.get(p.name, p) if p.name in names else p
-
-    for item in optimizer._param_groups:
-        if isinstance(item, dict):
-            item["params"] = [new(p) for p in item["params"]]
-    optimizer._parameter_list = [
-        {**p, "params": [new(q) for q in p["params"]]} if isinstance(p, dict) else new(p)
-        for p in optimizer._parameter_list
-    ]
-    if not any(isinstance(item, dict) for item in optimizer._param_groups):
-        optimizer._param_groups = optimizer._parameter_list
 
 
 def save_group_sharded_model(model, output, optimizer=None) -> None:

@@ -24,11 +24,14 @@ namespace {
 
 bool is_name(std::string_view text) { return text.starts_with('@'); }
 
-// Does the operation put a tensor on a mesh?
-bool names_mesh(const pir::Operation& op) {
-  if (!op.info() || op.info()->spmd != "rule: dist") return false;
-  pir::Attribute to = op.attr("to");
-  return to && !to.as_string().empty() && !is_name(to.as_string());
+// Where the operation puts a tensor; nothing: it puts it on no mesh that it names.
+std::optional<spmd::DistAttr> target_of(const pir::Operation& op) {
+  if (!op.info() || op.info()->spmd != "rule: dist") return std::nullopt;
+  pir::Attribute attr = op.attr("to");
+  std::string_view to = attr ? std::string_view(attr.as_string()) : "";
+  if (to.starts_with('~')) to.remove_prefix(to.find(':') + 1);
+  if (to.empty() || is_name(to)) return std::nullopt;
+  return spmd::decode(to);
 }
 
 class Partitioner {
@@ -73,7 +76,7 @@ class Partitioner {
       if (tensor.defined() && tensor.is_dist()) add(spmd::dist_attr(tensor));
     for (auto& [name, attr] : options_.inputs) add(*attr);
     for (pir::Operation& op : whole_.block())
-      if (names_mesh(op)) add(spmd::decode(op.attr("to").as_string()));
+      if (auto target = target_of(op)) add(*target);
     return ranks;
   }
 
@@ -227,13 +230,14 @@ class Partitioner {
     Tensor x = slot(op.operand(0)).tensor;
     const std::string &to = op.attr("to").as_string(), &origin = op.attr("origin").as_string();
     if (is_name(origin)) origins_[origin] = x.is_dist() ? spmd::dist_payload(x).attr : nullptr;
-    AttrPtr target;
-    if (!is_name(to)) {
-      if (!to.empty()) target = std::make_shared<spmd::DistAttr>(spmd::decode(to));
-    } else if (const AttrPtr& lay = origins_[to]) {
-      target = std::make_shared<spmd::DistAttr>(spmd::gradient_attr(*lay, x.is_dist() ? &spmd::dist_attr(x) : nullptr));
+    const AttrPtr lay = is_name(to) ? origins_[to] : nullptr;
+    Tensor& out = values_[op.result()].tensor;
+    if (!lay) {
+      out = reshard_to(x, is_name(to) ? "" : to);
+    } else {
+      const spmd::DistAttr* grad = x.is_dist() ? &spmd::dist_attr(x) : nullptr;
+      out = reshard_value(x, std::make_shared<spmd::DistAttr>(spmd::gradient_attr(*lay, grad)));
     }
-    values_[op.result()].tensor = target ? reshard_value(x, target) : whole_value(x);
   }
 
   bool stays(pir::Value v) const {
@@ -341,7 +345,7 @@ bool is_distributed(const pir::Program& program) {
   for (auto& [name, tensor] : program.parameters())
     if (tensor.defined() && tensor.is_dist()) return true;
   for (pir::Operation& op : program.block())
-    if (names_mesh(op)) return true;
+    if (target_of(op)) return true;
   return false;
 }
 

@@ -134,13 +134,26 @@ def dtensor_to_local(dist_tensor, mesh=None, placements=None):
     text = encode(mesh, placements, dist_tensor.ndim)
     part = _dist.local_part(list(dist_tensor.shape), text, _dist.rank())
     if part is None:
-        raise RuntimeError(f"[dtensor_to_local] rank {_dist.rank()} is outside the mesh {mesh} and has no part of the tensor")
+        raise RuntimeError(
+            f"[dtensor_to_local] rank {_dist.rank()} is outside the mesh {mesh} and has no part of the tensor"
+        )
     return _C_ops.dtensor_to_local(dist_tensor, text, part[0])
 
 
 def reshard(dist_tensor, mesh, placements):
     """The same value, distributed otherwise: moves what has to be moved."""
     return _place(dist_tensor, encode(mesh, placements, dist_tensor.ndim))
+
+
+def reshard_axes(tensor, mesh, placements):
+    """A tensor on ``mesh``, changed only along the mesh's dimensions for which there is a placement; None: it stays cut there as it
+    is, also when it comes from another mesh of the same shape. With None for all a plain tensor stays plain.
+
+    While a program is captured nothing lies anywhere yet: partitioning finds out how it was cut.
+    """
+    changes = "".join("0" if p is None else "1" for p in placements)
+    text = encode(mesh, [Replicate() if p is None else p for p in placements], tensor.ndim)
+    return _C_ops.reshard(tensor, f"~{changes}:{text}", _origin(tensor))
 
 
 def unshard_dtensor(dist_tensor):

@@ -25,7 +25,9 @@ class LocalLayer(nn.Layer):
 
     def __call__(self, *inputs, **kwargs):
         if len(inputs) != len(self.grad_dist_attrs):
-            raise ValueError(f"[LocalLayer] expected {len(self.grad_dist_attrs)} inputs, as grad_dist_attrs has, got {len(inputs)}")
+            raise ValueError(
+                f"[LocalLayer] expected {len(self.grad_dist_attrs)} inputs, as grad_dist_attrs has, got {len(inputs)}"
+            )
         parts = [
             dtensor_to_local(x, *(attr or (None, None))) if isinstance(x, paddle.Tensor) else x
             for x, attr in zip(inputs, self.grad_dist_attrs)
@@ -34,8 +36,12 @@ class LocalLayer(nn.Layer):
         several = isinstance(outs, (list, tuple))
         outs = list(outs) if several else [outs]
         if len(outs) != len(self.out_dist_attrs):
-            raise ValueError(f"[LocalLayer] expected {len(self.out_dist_attrs)} outputs, as out_dist_attrs has, got {len(outs)}")
-        made = [dtensor_from_local(out, *attr) if attr is not None else out for out, attr in zip(outs, self.out_dist_attrs)]
+            raise ValueError(
+                f"[LocalLayer] expected {len(self.out_dist_attrs)} outputs, as out_dist_attrs has, got {len(outs)}"
+            )
+        made = [
+            dtensor_from_local(out, *attr) if attr is not None else out for out, attr in zip(outs, self.out_dist_attrs)
+        ]
         return made if several else made[0]
 
 
@@ -53,7 +59,9 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
     """
 
     def wrapped(*args, **kwargs):
-        mesh = process_mesh or next((a.process_mesh for a in args if isinstance(a, paddle.Tensor) and a.is_dist()), None)
+        mesh = process_mesh or next(
+            (a.process_mesh for a in args if isinstance(a, paddle.Tensor) and a.is_dist()), None
+        )
         wanted = [None] * len(args) if in_placements is None else list(in_placements)
         if len(wanted) != len(args):
             raise ValueError(f"[local_map] expected {len(wanted)} arguments, as in_placements has, got {len(args)}")
@@ -62,7 +70,9 @@ def local_map(func, out_placements, in_placements=None, process_mesh=None, resha
         several = isinstance(outs, (list, tuple))
         values = list(outs) if several else [outs]
         if len(values) != len(out_placements):
-            raise ValueError(f"[local_map] expected {len(out_placements)} outputs, as out_placements has, got {len(values)}")
+            raise ValueError(
+                f"[local_map] expected {len(out_placements)} outputs, as out_placements has, got {len(values)}"
+            )
         if mesh is None:
             return outs
         made = [v if p is None else dtensor_from_local(v, mesh, p) for v, p in zip(values, out_placements)]

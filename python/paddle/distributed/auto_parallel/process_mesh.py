@@ -79,7 +79,9 @@ class ProcessMesh:
         axis = self._axis(dim_name)
         ids = np.moveaxis(self._ids, axis, 0)
         names = [dim_name, *(n for n in self._names if n != dim_name)]
-        return ProcessMesh(ids, names) if index is None else ProcessMesh(ids[index], names[1:])
+        if index is None:
+            return ProcessMesh(ids, names)
+        return ProcessMesh(np.atleast_1d(ids[index]), names[1:] or names)
 
     def get_submesh_with_dim(self, dim_name) -> ProcessMesh:
         """The one-dimensional part along a dimension that this process is in; None outside the mesh."""

@@ -98,6 +98,23 @@ class _ShardOptimizer:
         setattr(self._inner_opt, name, value)
 
 
+def replace_parameters(optimizer, by_name) -> None:
+    """The optimizer's parameters become those of the same names: parameters are made anew when they become distributed."""
+
+    def new(p):
+        return by_name.get(p.name, p)
+
+    listed, groups = optimizer._parameter_list, optimizer._param_groups
+    for group in groups:
+        if isinstance(group, dict):
+            group["params"] = [new(p) for p in group["params"]]
+    optimizer._parameter_list = [
+        {**p, "params": [new(q) for q in p["params"]]} if isinstance(p, dict) else new(p) for p in listed
+    ]
+    if not any(isinstance(group, dict) for group in groups):
+        optimizer._param_groups = optimizer._parameter_list
+
+
 def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
     """The optimizer for distributed parameters. States lie as their parameters do; ``shard_fn(name, parameter, state)`` may put them
     elsewhere (:class:`ShardingStage1` and its like)."""
