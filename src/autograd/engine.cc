@@ -7,6 +7,7 @@
 
 #include "api/ops.h"
 #include "autograd/accumulate.h"
+#include "base/profile.h"
 #include "dispatch/state.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
@@ -132,7 +133,9 @@ class Run {
     for (const Tensor& g : grads) any |= g.defined();
     if (!any) return {};
     for (auto& hook : node.pre_hooks) hook(grads);
+    const int64_t begin = profile::recording() ? profile::now() : 0;
     Tensors out = node.apply(std::move(grads), create_);
+    if (begin) profile::add(profile::Kind::kBackward, node.name(), begin);
     for (auto& hook : node.post_hooks) hook(out);
     if (!retain_) node.release_saved();
     return out;

@@ -1,5 +1,6 @@
 // The extension module paddle._core.
 #include "bindings/ir.h"
+#include "bindings/profile.h"
 #include "bindings/py.h"
 #include "bindings/trace.h"
 
@@ -33,6 +34,7 @@ extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
     add_trace(module.get());
     add_ir(module.get());
     add_distributed(module.get());
+    add_profile(module.get());
     return module.release();
   });
 }

@@ -112,11 +112,12 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
       context.count("groups", static_cast<int64_t>(n));
       return n > 0;
     });
-    steps.add("compile_groups", [](pir::Operation& root, pir::PassContext& context) {
-      size_t failed = keep_compilable(root);
-      context.count("by kernels", static_cast<int64_t>(failed));
-      return failed > 0;
-    });
+    if (!options.keep_all_groups)
+      steps.add("compile_groups", [](pir::Operation& root, pir::PassContext& context) {
+        size_t failed = keep_compilable(root);
+        context.count("by kernels", static_cast<int64_t>(failed));
+        return failed > 0;
+      });
   }
   steps.run(program);
 }

@@ -9,6 +9,7 @@ struct PipelineOptions {
   distributed::Layouts inputs;             // by name, those that are given as this rank's parts
   distributed::Layouts* stayed = nullptr;  // out: results that stay on a mesh of only some of the ranks
   bool cinn = true;                        // fuse and compile, where FLAGS_use_cinn says so too
+  bool keep_all_groups = false;            // those that can't be compiled too: for looking at
   bool inference = false;                  // parameters are constants: fold
 };
 

@@ -11,6 +11,20 @@ namespace paddle::compile {
 
 class TrainingProgram;
 
+// A group of operations that became one function, for looking at.
+struct GroupReport {
+  struct Step {
+    std::string name, text;
+    double milliseconds;
+  };
+  std::string operations;   // as text
+  std::string assembly;     // empty: it runs by kernels
+  std::string why_kernels;  // what kept it from being compiled
+  std::vector<Step> steps;  // of the compiler, those that changed something
+  int64_t bytes = -1;       // read and written, at the sizes of the capture; -1: a size isn't constant
+  int64_t flops = -1;
+};
+
 class Runner : public std::enable_shared_from_this<Runner> {
  public:
   Runner(dispatch::CapturedProgram captured, PipelineOptions options);
@@ -30,6 +44,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   // What the program is after each step, with the step's name: captured, sharded, decomposed, fused. Inputs lie as
   // those of the latest run did.
   std::vector<std::pair<std::string, std::string>> stages();
+  std::vector<GroupReport> groups();
   std::string compiled_text();  // of the forward program without gradients, after every pass
 
  private:

@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/ops.h"
+#include "base/profile.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
 
@@ -137,7 +138,7 @@ void check_present(const OpCall& c) {
 
 }  // namespace
 
-void call(OpCall& c) {
+static void call_unprofiled(OpCall& c) {
   ThreadState& s = state();
   check_present(c);
   if (c.op.promotes) promote_inputs(c);
@@ -149,6 +150,28 @@ void call(OpCall& c) {
     return default_meaning(c);
   size_t at = s.depth - 1;
   s.stack[at]->call(c, at);
+}
+
+// Shapes and dtypes of the inputs, for the profiler.
+static std::string inputs_text(const OpCall& c) {
+  std::string text;
+  c.for_each_tensor([&](const Tensor& t) {
+    text += (text.empty() ? "" : ", ") + std::string(name_of(t.dtype())) + to_string(view(t.shape()));
+  });
+  return text;
+}
+
+static void call_profiled(OpCall& c) {
+  const std::string inputs = inputs_text(c);
+  const int64_t begin = profile::now();
+  call_unprofiled(c);
+  profile::add(profile::Kind::kOperator, c.op.name, begin, inputs);
+}
+
+void call(OpCall& c) {
+  if (profile::recording()) [[unlikely]]
+    return call_profiled(c);
+  call_unprofiled(c);
 }
 
 void call_below(OpCall& c, size_t next) {

@@ -4,6 +4,7 @@
 
 #include "api/ops.h"
 #include "base/error.h"
+#include "base/profile.h"
 #include "device/default_place.h"
 #include "dispatch/check_numbers.h"
 #include "dispatch/eager.h"
@@ -73,7 +74,10 @@ void Runner::run(const Code& code) {
 void Runner::run_each(const Code& code, const Instruction*& at) {
   for (const Instruction& i : code.list) {
     at = &i;
-    step(i);
+    if (profile::recording()) [[unlikely]]
+      profiled_step(i);
+    else
+      step(i);
     if (check_numbers_) [[unlikely]]
       check_numbers(i);
     for (const SymbolBinding& b : i.binds)
@@ -81,6 +85,28 @@ void Runner::run_each(const Code& code, const Instruction*& at) {
     for (uint32_t s : i.frees) f_.tensors[s] = Tensor();
     for (uint32_t s : i.list_frees) f_.lists[s].clear();
   }
+}
+
+// "exp+sum+divide": what a compiled group computes.
+static std::string group_name(const pir::Operation& group) {
+  std::string name;
+  size_t shown = 0;
+  for (const pir::Operation& op : group.region(0).front()) {
+    if (op.name().starts_with("cf.")) continue;
+    if (shown++ == 8) return name + "+...";
+    name += (name.empty() ? "" : "+") + std::string(op.name().substr(op.name().rfind('.') + 1));
+  }
+  return name;
+}
+
+void Runner::profiled_step(const Instruction& i) {
+  const bool group = i.kind == Kind::kGroup;
+  const int64_t begin = profile::now();
+  step(i);
+  const std::string name = i.op ? std::string(i.op->name) : i.source ? std::string(i.source->name()) : "constant";
+  profile::add(group ? profile::Kind::kGroup : profile::Kind::kInstruction,
+               group && i.source ? group_name(*i.source) : name, begin,
+               i.source && i.source->loc() ? place_text(i.source->loc()).substr(1) : "");
 }
 
 void Runner::step(const Instruction& i) {

@@ -17,6 +17,7 @@ class Runner {
 
   void run_each(const Code& code, const Instruction*& at);
   void step(const Instruction& i);
+  void profiled_step(const Instruction& i);
   void check_numbers(const Instruction& i);
   // Lists, stacks, asserts.
   void split(const Instruction& i);

@@ -13,11 +13,13 @@ from .api import (
     set_verbosity,
     to_static,
 )
+from .explain import explain
 from .translated_layer import TranslatedLayer
 
 __all__ = [
     "TranslatedLayer",
     "enable_to_static",
+    "explain",
     "ignore_module",
     "load",
     "not_to_static",

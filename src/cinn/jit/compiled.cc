@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/flags.h"
 #include "base/parallel_for.h"
+#include "base/profile.h"
 #include "cinn/jit/library.h"
 #include "cinn/loop/key.h"
 
@@ -187,7 +188,13 @@ Target host_target() {
   return t;
 }
 
+static thread_local const StepLog* listener = nullptr;
+
+Listening::Listening(const StepLog& log) : previous_(listener) { listener = &log; }
+Listening::~Listening() { listener = previous_; }
+
 static StepLog printing_log() {
+  if (listener) return *listener;
   if (!flags::get_bool("cinn_print")) return nullptr;
   return [](std::string_view step, const std::string& text, double ms) {
     fmt::print(stderr, "-- cinn: {} ({:.2f} ms)\n{}", step, ms, text);
@@ -195,6 +202,7 @@ static StepLog printing_log() {
 }
 
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log) {
+  profile::Span span(profile::Kind::kCompile, "compile group");
   Module module = lower(group, target, log ? log : printing_log());
   auto code = Cache::instance().get(module, CodegenOptions{.streaming = target.streaming});
   return std::make_shared<const CompiledGroup>(std::move(module), std::move(code));

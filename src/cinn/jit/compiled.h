@@ -54,6 +54,17 @@ CompileCounts compile_counts();
 void forget_compiled();
 // All that decides what the code generator writes: equal keys, equal code.
 std::string cache_key(const Module& module, const CodegenOptions& options);
+// While it lives, what compile() does in this thread is told step by step.
+class Listening {
+ public:
+  explicit Listening(const StepLog& log);
+  ~Listening();
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  const StepLog* previous_;
+};
 // What the host's code generator makes of it, for people.
 std::string print_assembly(const Module& module, bool llvm_ir);
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/flags.h"
+#include "base/profile.h"
 #include "pir/printer.h"
 #include "pir/rewrite/pattern.h"
 #include "pir/verifier.h"
@@ -207,6 +208,8 @@ bool PassManager::run_pass(Pass& pass, Operation& root, Program* program) {
   for (auto& i : instrumentation_) i->before(pass, root);
   PassContext context(program);
   auto start = std::chrono::steady_clock::now();
+  const std::string_view name = record.name;
+  profile::Span span(profile::Kind::kCompile, name);
   try {
     record.changed = pass.run(root, context);
   } catch (const std::exception& e) {

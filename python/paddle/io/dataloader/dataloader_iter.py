@@ -16,6 +16,7 @@ import numpy as np
 from .channel import Channel, from_portable
 from .collate import default_convert_fn, to_tensors
 from .fetcher import SampleError, make_fetcher
+from .timing import timed
 from .worker import Job, worker_main
 
 
@@ -49,6 +50,7 @@ class _DataLoaderIterSingleProcess(_DataLoaderIterBase):
             loader.is_iterable, loader.dataset, loader.auto_collate_batch, self._collate_fn, loader.drop_last
         )
 
+    @timed
     def __next__(self):
         indices = next(self._sampler_iter)
         try:
@@ -171,6 +173,7 @@ class _DataLoaderIterMultiProcess(_DataLoaderIterBase):
         self._waiting[self._sent] = worker
         self._sent += 1
 
+    @timed
     def __next__(self):
         while True:
             if self._given in self._arrived:

@@ -1,0 +1,166 @@
+"""What became of a function: the program after every step, the compiled groups, and where its time goes."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+
+from .. import _core
+from .api import to_static
+from .static_function import StaticFunction
+
+_RUNS = 5
+
+
+@dataclass
+class Step:
+    """One thing that ran: an operator's kernel, or a compiled group."""
+
+    name: str
+    kind: str
+    where: str
+    milliseconds: float
+
+
+@dataclass
+class Explanation:
+    """The result of `paddle.jit.explain`; ``str()`` is a summary, `to_html` a page with everything."""
+
+    name: str
+    report: str
+    stages: list[tuple[str, str]]
+    groups: list[dict]
+    passes: list[tuple[str, float]]
+    steps: list[Step]
+    path: str | None = None
+    milliseconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [self.report, ""]
+        for name, text in self.stages:
+            lines.append(f"{name}: {len(text.splitlines())} lines")
+        lines.append(f"{len(self.groups)} groups")
+        for i, g in enumerate(self.groups):
+            lines.append(f"  {i}: {_title(g)}; {_traffic(g)}" + (f"; by kernels: {g['why_kernels']}" if g["why_kernels"] else ""))
+        lines.append(f"one run: {self.milliseconds:.3f} ms")
+        for s in sorted(self.steps, key=lambda s: -s.milliseconds)[:20]:
+            lines.append(f"  {s.milliseconds:8.3f} ms  {s.kind:<11} {s.name}  {s.where}")
+        lines += self.notes
+        if self.path:
+            lines.append(f"page: {self.path}")
+        return "\n".join(lines)
+
+    def to_html(self) -> str:
+        """One self-contained page."""
+        parts = [_HEAD.format(title=html.escape(self.name)), _section("Capture", _pre(self.report), True)]
+        parts.append(_section("Time of one run", _bars(self.steps), True))
+        for name, text in self.stages:
+            parts.append(_section(f"Program: {name}", _pre(text)))
+        for i, g in enumerate(self.groups):
+            parts.append(_section(f"Group {i}: {_title(g)} ({_traffic(g)})", _group(g)))
+        rows = "".join(f"<tr><td>{html.escape(n)}</td><td class=n>{ms:.2f}</td></tr>" for n, ms in self.passes)
+        parts.append(_section("Passes (ms)", f"<table>{rows}</table>"))
+        return "".join(parts) + "</body></html>\n"
+
+
+def _title(group: dict) -> str:
+    """The operators of the group, in order."""
+    names = [w.strip('"') for line in group["operations"].splitlines() for w in line.split("(")[:1] for w in w.split()[-1:]]
+    names = [n.rsplit(".", 1)[1] for n in names if n.startswith(("pd_op.", "cinn_op.")) and not n.endswith(".group")]
+    return ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
+
+
+def _traffic(group: dict) -> str:
+    if group["bytes"] < 0:
+        return "sizes known when it runs"
+    return f"{group['bytes'] / 1e6:.3f} MB moved, {group['flops'] / 1e6:.3f} Mflop"
+
+
+_HEAD = """<!doctype html><html><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 14px sans-serif; margin: 2em auto; max-width: 1100px; padding: 0 1em; color: #222 }}
+pre {{ background: #f6f6f4; padding: .8em; overflow-x: auto; font-size: 12px; line-height: 1.35 }}
+summary {{ cursor: pointer; font-weight: 600; padding: .4em 0 }} table {{ border-collapse: collapse }}
+td {{ padding: .1em .8em .1em 0; vertical-align: top }} .n {{ text-align: right; font-variant-numeric: tabular-nums }}
+.bar {{ background: #3b75af; height: .8em; display: inline-block }} .Group {{ background: #4c9a5b }}
+</style></head><body><h1>{title}</h1>
+"""
+
+
+def _pre(text: str) -> str:
+    return f"<pre>{html.escape(text)}</pre>"
+
+
+def _section(title: str, body: str, is_open: bool = False) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{html.escape(title)}</summary>{body}</details>\n"
+
+
+def _bars(steps: list[Step]) -> str:
+    most = max((s.milliseconds for s in steps), default=0.0) or 1.0
+    rows = []
+    for s in steps:
+        bar = f'<span class="bar {s.kind}" style="width:{300 * s.milliseconds / most:.0f}px"></span>'
+        rows.append(f"<tr><td>{html.escape(s.name)}</td><td>{html.escape(s.where)}</td>"
+                    f"<td class=n>{s.milliseconds:.3f} ms</td><td>{bar}</td></tr>")  # fmt: skip
+    return f"<table>{''.join(rows)}</table><p>Compiled groups in green, kernels of single operators in blue.</p>"
+
+
+def _group(g: dict) -> str:
+    parts = [_pre(g["operations"])]
+    if g["why_kernels"]:
+        parts.append(f"<p>Runs by kernels: {html.escape(g['why_kernels'])}</p>")
+    parts += [_section(f"{name} ({ms:.2f} ms)", _pre(text)) for name, text, ms in g["steps"]]
+    if g["assembly"]:
+        parts.append(_section("machine code", _pre(g["assembly"])))
+    return "".join(parts)
+
+
+def _run(fn, args, kwargs) -> tuple[float, list[Step]]:
+    """The median run of a few, by its spans."""
+    runs = []
+    for _ in range(_RUNS):
+        _core.profile.start()
+        fn(*args, **kwargs)
+        spans = [s for s in _core.profile.stop() if s[1] in ("Instruction", "Group")]
+        runs.append([Step(name, kind, where, (end - begin) / 1e6) for name, kind, begin, end, _, where in spans])
+    runs.sort(key=lambda steps: sum(s.milliseconds for s in steps))
+    middle = runs[len(runs) // 2]
+    return sum(s.milliseconds for s in middle), middle
+
+
+def explain(fn, *args, path: str | None = None, **kwargs) -> Explanation:
+    """Runs `fn` and tells what the compiler made of it. An addition of this framework.
+
+    Args:
+        fn: a function or Layer, or what `to_static` made of one; it is run several times.
+        args, kwargs: its arguments.
+        path: where to write an HTML page with all of it; none is written by default.
+
+    Returns:
+        An `Explanation`: printed, a summary; `to_html()` gives the page. It holds the captured program with source
+        lines, the program after sharding, decomposition and fusion, every group with the compiler's steps, its machine
+        code, bytes and operations, the passes with their times, and the time of each instruction.
+
+    Raises:
+        RuntimeError: nothing of the function could be captured.
+    """
+    static = fn if isinstance(fn, StaticFunction) else getattr(fn, "forward", None)
+    if not isinstance(static, StaticFunction):
+        fn = to_static(fn)
+        static = fn if isinstance(fn, StaticFunction) else fn.forward
+    _core.profile.start()
+    fn(*args, **kwargs)
+    passes = [(name, (end - begin) / 1e6) for name, kind, begin, end, *_ in _core.profile.stop() if kind == "Compile"]
+    entry = static._last
+    if entry is None:
+        raise RuntimeError(f"[explain] nothing of {static} was captured: {static.report()}")
+    milliseconds, steps = _run(fn, args, kwargs)
+    program = entry.runner.program
+    result = Explanation(
+        static._function.__qualname__, str(static.report()), program.stages(), _core.profile.groups(program), passes,
+        steps, path, milliseconds,
+    )  # fmt: skip
+    if path:
+        with open(path, "w") as f:
+            f.write(result.to_html())
+    return result

@@ -1,0 +1,70 @@
+// paddle._core.profile: recording of spans, and reports of compiled groups.
+#include "bindings/profile.h"
+
+#include "base/profile.h"
+#include "bindings/trace_types.h"
+#include "compile/runner.h"
+
+namespace paddle::bindings {
+namespace {
+
+PyObject* start(PyObject*, PyObject*) {
+  return guard([]() -> PyObject* {
+    profile::start();
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* stop(PyObject*, PyObject*) {
+  return guard([] {
+    const std::vector<profile::Event> events = profile::stop();
+    Object list = own(PyList_New(0));
+    for (const profile::Event& e : events) {
+      Object row = own(Py_BuildValue("(ssLLKs)", e.name.c_str(), std::string(profile::name_of(e.kind)).c_str(),
+                                     static_cast<long long>(e.begin), static_cast<long long>(e.end),
+                                     static_cast<unsigned long long>(e.thread), e.detail.c_str()));
+      must_zero(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+PyObject* steps_of(const compile::GroupReport& g) {
+  Object list = own(PyList_New(0));
+  for (const auto& s : g.steps)
+    must_zero(
+        PyList_Append(list.get(), own(Py_BuildValue("(ssd)", s.name.c_str(), s.text.c_str(), s.milliseconds)).get()));
+  return list.release();
+}
+
+PyObject* groups(PyObject*, PyObject* program) {
+  return guard([&] {
+    Object list = own(PyList_New(0));
+    for (const compile::GroupReport& g : program_in(program)->groups()) {
+      Object row =
+          own(Py_BuildValue("{s:s,s:s,s:s,s:N,s:L,s:L}", "operations", g.operations.c_str(), "assembly",
+                            g.assembly.c_str(), "why_kernels", g.why_kernels.c_str(), "steps", steps_of(g), "bytes",
+                            static_cast<long long>(g.bytes), "flops", static_cast<long long>(g.flops)));
+      must_zero(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+PyMethodDef methods[] = {
+    {"start", start, METH_NOARGS, "Records spans from now on; what was recorded before is dropped."},
+    {"stop", stop, METH_NOARGS, "[(name, kind, begin_ns, end_ns, thread, detail)] since start()."},
+    {"groups", groups, METH_O, "What the compiler made of the program's groups, one dict each."},
+    {}};
+
+PyModuleDef definition{
+    PyModuleDef_HEAD_INIT, "paddle._core.profile", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+void add_profile(PyObject* core) {
+  Object module = own(PyModule_Create(&definition));
+  must_zero(PyModule_AddObjectRef(core, "profile", module.get()));
+}
+
+}  // namespace paddle::bindings

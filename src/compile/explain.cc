@@ -1,0 +1,85 @@
+// What the compiler did with a program's groups.
+#include "cinn/group/fuse.h"
+#include "cinn/jit/compiled.h"
+#include "compile/pipeline.h"
+#include "compile/runner.h"
+#include "dispatch/trace.h"
+#include "pir/printer.h"
+
+namespace paddle::compile {
+namespace {
+
+// Elements of a value of constant size; -1 where it isn't a tensor of one.
+int64_t elements_of(pir::Value v) {
+  if (!v.type().has_shape()) return -1;
+  int64_t n = 1;
+  for (Dim d : v.shape()) {
+    if (!d.is_const()) return -1;
+    n *= d.value();
+  }
+  return n;
+}
+
+int64_t bytes_of(pir::Value v) {
+  const int64_t n = elements_of(v);
+  return n < 0 ? -1 : n * static_cast<int64_t>(size_of(v.dtype()));
+}
+
+bool add_to(int64_t& sum, int64_t n) {
+  sum = n < 0 ? -1 : sum + n;
+  return n >= 0;
+}
+
+// inputs: what the compiled function reads; operands that became constants in it cost nothing.
+void measure(pir::Operation& group, std::span<const pir::Value> inputs, GroupReport& report) {
+  report.bytes = report.flops = 0;
+  for (pir::Value v : inputs)
+    if (!add_to(report.bytes, bytes_of(v))) break;
+  for (size_t i = 0; i < group.num_results() && report.bytes >= 0; ++i) add_to(report.bytes, bytes_of(group.result(i)));
+  for (pir::Operation& op : group.region(0).front()) {
+    if (op.num_results() == 0) continue;
+    int64_t most = elements_of(op.result(0));
+    for (pir::Value v : op.operands())
+      if (v) most = std::max(most, elements_of(v));
+    if (!add_to(report.flops, most)) break;
+  }
+}
+
+GroupReport report_of(pir::Operation& group) {
+  GroupReport report;
+  report.operations = pir::print(group);
+  const cinn::StepLog log = [&](std::string_view name, const std::string& text, double ms) {
+    report.steps.push_back({std::string(name), text, ms});
+  };
+  cinn::Listening listening(log);
+  try {
+    cinn::CompiledRegion region = cinn::compile_region(group);
+    measure(group, region.inputs, report);
+    report.assembly = cinn::print_assembly(region.code->module(), false);
+  } catch (const Error& e) {
+    report.why_kernels = e.what();
+    measure(group, group.operands(), report);
+  }
+  return report;
+}
+
+}  // namespace
+
+std::vector<GroupReport> Runner::groups() {
+  pir::Program p = captured_.program.clone();
+  dispatch::StackScope scope;
+  std::vector<DimGuard> asked;
+  DimGuardSink sink(&asked);
+  PipelineOptions options = latest_;
+  options.keep_all_groups = true;
+  optimise(p, options);
+  std::vector<pir::Operation*> groups;
+  p.walk([&](pir::Operation& op) {
+    if (op.is("cinn_op.group")) groups.push_back(&op);
+  });
+  std::vector<GroupReport> reports;
+  for (pir::Operation* g : groups) reports.push_back(report_of(*g));
+  return reports;
+}
+
+}  // namespace paddle::compile
