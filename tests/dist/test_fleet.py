@@ -455,6 +455,43 @@ def test_pipeline_layer(mode, stages, seg_method):
     near(blocks, want[1:])
 
 
+@pytest.mark.parametrize("stages, chunks, steps", [(2, 2, 4), (2, 3, 2), (3, 2, 3)])
+def test_interleaved_pipeline(stages, chunks, steps):
+    """Each stage has chunks that lie apart; the values are those of one process."""
+    items = [*descriptions()[:5], *(mp.LayerDesc(Block, seed) for seed in range(4, 6)), *descriptions()[5:]]
+    tokens, following = np.resize(TOKENS, (2 * steps, 1)), np.resize(NEXT, (2 * steps, 1))
+
+    def whole(rank):
+        fleet.init(is_collective=True)
+        net = mp.PipelineLayer(items, num_stages=1, loss_fn=token_loss)
+        opt = paddle.optimizer.AdamW(0.05, parameters=net.parameters())
+        losses = []
+        for _ in range(3):
+            loss = token_loss(net(paddle.to_tensor(tokens)), paddle.to_tensor(following))
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+            losses.append(float(loss))
+        return losses
+
+    want = run(1, whole)[0]
+
+    def body(rank):
+        hcg = start(pp=stages, pipeline_configs={"accumulate_steps": steps, "micro_batch_size": 2})
+        net = mp.PipelineLayer(items, topology=hcg.topology(), loss_fn=token_loss, num_virtual_pipeline_stages=chunks)
+        assert net.get_num_virtual_stages() == chunks == len(net.get_model_chunks())
+        model = fleet.distributed_model(net)
+        assert isinstance(model, mp.PipelineParallelWithInterleave)
+        opt = fleet.distributed_optimizer(paddle.optimizer.AdamW(0.05, parameters=net.parameters()))
+        data = paddle.to_tensor(tokens), paddle.to_tensor(following)
+        losses = [float(model.train_batch(data, opt)) for _ in range(3)]
+        return losses, float(model.eval_batch(data, compute_loss=True))
+
+    for losses, after in run(stages, body):
+        np.testing.assert_allclose(losses, want, rtol=1e-4)
+        assert after < losses[-1]
+
+
 def test_segments():
     from paddle.distributed.fleet.meta_parallel.parallel_layers.segment import SegmentLayers
 
@@ -515,3 +552,47 @@ def test_object_lists():
         return box
 
     assert run(2, body)[1] == [{"a": 1}, "two"]
+
+
+def test_main_gradients():
+    """Sixteen small gradients in float32; in bfloat16 most would be lost."""
+    from paddle.distributed.fleet.utils import mix_precision_utils as mix
+
+    def body(rank):
+        net = nn.Linear(2, 1, bias_attr=False)
+        net.weight.set_value(np.ones((2, 1), "float32"))
+        net.to(dtype="bfloat16")
+        model = mix.MixPrecisionLayer(net, dtype="bfloat16")
+        opt = mix.MixPrecisionOptimizer(paddle.optimizer.SGD(1.0, parameters=net.parameters(), multi_precision=True))
+        for value in [256.0] + [0.5] * 15:
+            model(paddle.full([1, 2], value, "bfloat16")).sum().backward()
+        assert net.weight.grad is None
+        main = net.weight.main_grad.numpy().copy()
+        net.weight.main_grad.scale_(1 / 1024)
+        opt.step()
+        opt.clear_grad()
+        return main, net.weight.astype("float32").numpy(), net.weight.main_grad.numpy()
+
+    main, weight, cleared = run(1, body)[0]
+    np.testing.assert_array_equal(main, np.full((2, 1), 263.5))
+    np.testing.assert_allclose(weight, 1 - 263.5 / 1024, rtol=4e-3)
+    assert not cleared.any()
+
+
+def test_timers(capsys):
+    from paddle.distributed.fleet.utils import timer_helper
+
+    def body(rank):
+        with pytest.raises(RuntimeError, match="not initialized"):
+            timer_helper.get_timers()
+        timer_helper.set_timers()
+        timers = timer_helper.get_timers()
+        timers("step").start()
+        timers("step").stop()
+        with pytest.raises(RuntimeError, match="not running"):
+            timers("step").stop()
+        timers.log(["step"])
+        return timers("step").elapsed()
+
+    assert run(1, body) == [0.0]
+    assert "time (ms) | step: " in capsys.readouterr().out

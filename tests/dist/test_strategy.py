@@ -32,6 +32,22 @@ def test_schedules():
         assert most == 4 - stage and sorted(plan) == sorted(schedule.f_then_b(8))
 
 
+def test_interleaved_schedule():
+    """Megatron-LM's for two stages of two chunks and four micro-batches."""
+    text = lambda plan: " ".join(f"{kind}{m}.{c}" for kind, m, c in plan)  # noqa: E731
+    assert text(schedule.interleaved(4, 1, 2, 2)) == (
+        "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 F2.0 B0.0 F3.0 B1.0 F2.1 B2.1 F3.1 B3.1 B2.0 B3.0"
+    )
+    for stage in range(2):
+        plan = schedule.interleaved(4, stage, 2, 2)
+        assert sorted(plan) == sorted((k, m, c) for k in "FB" for m in range(4) for c in range(2))
+        for m in range(4):
+            for c in range(2):
+                assert plan.index(("F", m, c)) < plan.index(("B", m, c))
+    with pytest.raises(ValueError, match="multiple of 2 micro-batches"):
+        schedule.interleaved(3, 0, 2, 2)
+
+
 class Stages(nn.Layer):
     """Blocks of which each lies on a mesh of its own; the activations between them change over."""
 

@@ -29,6 +29,31 @@ def one_f_one_b(num_micro_batches, stage, num_stages) -> list:
     return list_ + [(BACKWARD, m) for m in range(num_micro_batches - ahead, num_micro_batches)]
 
 
+def interleaved(num_micro_batches, stage, num_stages, num_chunks) -> list:
+    """1F1B where each stage has several chunks of the model, so that it waits less (Narayanan et al. 2021): (kind, micro-batch,
+    chunk). Micro-batches go through a chunk in rounds of ``num_stages``.
+
+    Raises:
+        ValueError: the number of micro-batches is no multiple of that of the stages.
+    """
+    if num_micro_batches % num_stages:
+        raise ValueError(
+            f"[pipeline] expected a multiple of {num_stages} micro-batches (accumulate_steps) for an interleaved pipeline of so "
+            f"many stages, got {num_micro_batches}"
+        )
+    size, total = num_stages * num_chunks, num_micro_batches * num_chunks
+
+    def step(kind, k):
+        chunk, m = (k % size) // num_stages, k // size * num_stages + k % num_stages
+        return kind, m, chunk if kind == FORWARD else num_chunks - 1 - chunk
+
+    ahead = min(total, 2 * (num_stages - stage - 1) + (num_chunks - 1) * num_stages)
+    plan = [step(FORWARD, k) for k in range(ahead)]
+    for k in range(total - ahead):
+        plan += [step(FORWARD, ahead + k), step(BACKWARD, k)]
+    return plan + [step(BACKWARD, k) for k in range(total - ahead, total)]
+
+
 SCHEDULES = {"FThenB": f_then_b, "1F1B": one_f_one_b}
 
 

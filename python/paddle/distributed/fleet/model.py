@@ -9,6 +9,7 @@ from .meta_parallel import (
     NoPipelineParallel,
     PipelineLayer,
     PipelineParallel,
+    PipelineParallelWithInterleave,
     SegmentParallel,
     ShardingParallel,
     TensorParallel,
@@ -42,7 +43,8 @@ def distributed_model(model):
     if mode == ParallelMode.PIPELINE_PARALLEL:
         if not isinstance(model, PipelineLayer):
             raise TypeError("For pipeline parallel, the model should an instance of PipelineLayer")
-        return PipelineParallel(model, hcg, strategy)
+        interleaved = model.get_num_virtual_stages() > 1
+        return (PipelineParallelWithInterleave if interleaved else PipelineParallel)(model, hcg, strategy)
     if isinstance(model, PipelineLayer):
         return NoPipelineParallel(model, strategy, hcg)
     if mode == ParallelMode.DATA_PARALLEL:

@@ -73,7 +73,7 @@ class _Training(MetaParallelBase):
 
 
 class PipelineParallel(_Training):
-    """A PipelineLayer on the ranks of fleet's pipeline group, a stage each."""
+    """A PipelineLayer on the ranks of fleet's pipeline group, a stage each. A stage may have several chunks of the layers."""
 
     def __init__(self, layers, hcg, strategy) -> None:
         if not isinstance(layers, PipelineLayer):
@@ -81,11 +81,17 @@ class PipelineParallel(_Training):
         super().__init__(layers, hcg, strategy)
         self._options(strategy)
         self.num_stages, self.stage_id = hcg.get_pipe_parallel_world_size(), hcg.get_stage_id()
+        self.num_model_chunks = layers.get_num_virtual_stages()
         self.pp_group = hcg.get_pipe_parallel_group()
-        self._channel = Channel(self.pp_group)
+        self._activations = Channel(self.pp_group)
+        # With chunks both kinds go both ways between two stages: each kind needs an order of its own.
+        self._gradients = Channel(self._groups_again() if self.num_model_chunks > 1 else self.pp_group)
         if self.schedule_mode not in schedule.SCHEDULES:
             raise NotImplementedError(f"[PipelineParallel] expected pipeline_configs['schedule_mode'] to be one of "
                                       f"{', '.join(schedule.SCHEDULES)}, got {self.schedule_mode!r}")  # fmt: skip
+
+    def _groups_again(self):
+        return self._hcg._make_group(self._hcg.topology().get_comm_list("pipe"))
 
     def is_pipeline_first_stage(self, ignore_virtual=False) -> bool:
         return self.stage_id == 0
@@ -94,51 +100,70 @@ class PipelineParallel(_Training):
         return self.stage_id == self.num_stages - 1
 
     def _peer(self, step) -> int:
-        return self.pp_group.ranks[self.stage_id + step]
+        return self.pp_group.ranks[(self.stage_id + step) % self.num_stages]
+
+    def _is_first(self, chunk) -> bool:
+        return self.stage_id == 0 and chunk == 0
+
+    def _is_last(self, chunk) -> bool:
+        return self.is_pipeline_last_stage() and chunk == self.num_model_chunks - 1
+
+    def _plan(self) -> list:
+        n, chunks = self.accumulate_steps, self.num_model_chunks
+        if chunks > 1:
+            return schedule.interleaved(n, self.stage_id, self.num_stages, chunks)
+        return [(kind, m, 0) for kind, m in schedule.SCHEDULES[self.schedule_mode](n, self.stage_id, self.num_stages)]
 
     def forward_backward_pipeline(self, data, scaler=None, static_scheduler=False, return_micro_batch_loss=False):
         """Forward and backward of all micro-batches; gradients are left in the parameters. Returns the mean loss."""
-        plan = schedule.SCHEDULES[self.schedule_mode](self.accumulate_steps, self.stage_id, self.num_stages)
+        plan = self._plan()
         if static_scheduler:
-            return ";".join(f"{kind.lower()}{m}" for kind, m in plan)
+            return ";".join(
+                f"{kind.lower()}{m}" + (f"_vp{c}" if self.num_model_chunks > 1 else "") for kind, m, c in plan
+            )
         kept: dict = {}
         total = None
-        for kind, m in plan:
+        for kind, m, chunk in plan:
             if kind == schedule.FORWARD:
-                loss = kept[m] = self._forward(data, m)
-                if self.is_pipeline_last_stage():
+                loss = kept[m, chunk] = self._forward(data, m, chunk)
+                if self._is_last(chunk):
                     part = loss[1].detach().astype("float32") / self.accumulate_steps
                     total = part if total is None else total + part
             else:
-                self._backward(*kept.pop(m), scaler)
-        self._channel.finish()
+                self._backward(*kept.pop((m, chunk)), chunk, scaler)
+        self._activations.finish()
+        self._gradients.finish()
         self._layers.allreduce_shared_weight_gradients()
         return self._share_loss(total)
 
-    def _forward(self, data, m):
-        """(input, output) of this stage; the last one's output is the loss."""
-        inputs, labels = data
-        if self.is_pipeline_first_stage():
-            x = _cut(inputs, m, self.micro_batch_size)
+    def _input(self, data, m, chunk):
+        return (
+            _cut(data[0], m, self.micro_batch_size) if self._is_first(chunk) else self._activations.recv(self._peer(-1))
+        )
+
+    def _run(self, x, chunk):
+        return self._layers(x, chunk) if self.num_model_chunks > 1 else self._layers(x)
+
+    def _forward(self, data, m, chunk):
+        """(input, output) of a chunk of this stage; the last one's output is the loss."""
+        x = self._input(data, m, chunk)
+        out = self._run(x, chunk)
+        if self._is_last(chunk):
+            out = self._loss(out, _cut(data[1], m, self.micro_batch_size))
         else:
-            x = self._channel.recv(self._peer(-1))
-        out = self._layers(x)
-        if self.is_pipeline_last_stage():
-            out = self._loss(out, _cut(labels, m, self.micro_batch_size))
-        else:
-            self._channel.send(out, self._peer(+1))
+            self._activations.send(out, self._peer(+1))
         return x, out
 
-    def _backward(self, x, out, scaler) -> None:
-        if self.is_pipeline_last_stage():
+    def _backward(self, x, out, chunk, scaler) -> None:
+        if self._is_last(chunk):
             loss = out / self.accumulate_steps
             (scaler.scale(loss) if scaler is not None else loss).backward()
         else:
-            grads = self._channel.recv(self._peer(+1))
+            grads = self._gradients.recv(self._peer(+1))
             outs = [t for t in _tensors(out) if not t.stop_gradient]
             paddle.autograd.backward(outs, list(_tensors(grads)))
-        if not self.is_pipeline_first_stage():
-            self._channel.send(
+        if not self._is_first(chunk):
+            self._gradients.send(
                 tuple(paddle.zeros_like(t) if t.grad is None else t.grad for t in _tensors(x) if not t.stop_gradient),
                 self._peer(-1),
             )
@@ -158,23 +183,28 @@ class PipelineParallel(_Training):
         outs, total = [], None
         with paddle.no_grad():
             for m in range(self.accumulate_steps):
-                if not self.is_pipeline_first_stage():
-                    x = self._channel.recv(self._peer(-1))
-                else:
-                    x = _cut(data[0], m, self.micro_batch_size)
-                out = self._layers(x)
-                if not self.is_pipeline_last_stage():
-                    self._channel.send(out, self._peer(+1))
-                elif compute_loss:
-                    part = (
-                        self._loss(out, _cut(data[1], m, self.micro_batch_size)).astype("float32")
-                        / self.accumulate_steps
-                    )
-                    total = part if total is None else total + part
-                else:
-                    outs.append(out)
-            self._channel.finish()
-        return self._share_loss(total) if compute_loss else outs
+                for chunk in range(self.num_model_chunks):
+                    out = self._run(self._input(data, m, chunk), chunk)
+                    if not self._is_last(chunk):
+                        self._activations.send(out, self._peer(+1))
+                    elif compute_loss:
+                        part = self._loss(out, _cut(data[1], m, self.micro_batch_size)).astype("float32")
+                        total = part if total is None else total + part
+                    else:
+                        outs.append(out)
+            self._activations.finish()
+        return self._share_loss(None if total is None else total / self.accumulate_steps) if compute_loss else outs
+
+
+class PipelineParallelWithInterleave(PipelineParallel):
+    """A PipelineParallel whose stages have several chunks."""
+
+    def __init__(self, layers, hcg, strategy) -> None:
+        super().__init__(layers, hcg, strategy)
+        if self.num_model_chunks < 2:
+            raise ValueError(
+                "[PipelineParallelWithInterleave] expected a PipelineLayer with num_virtual_pipeline_stages > 1"
+            )
 
 
 class NoPipelineParallel(_Training):

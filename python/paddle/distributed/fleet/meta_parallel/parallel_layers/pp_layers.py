@@ -60,17 +60,18 @@ class PipelineLayer(nn.Layer):
         seg_method: how the list is cut: "uniform", "layer:<name>" or first indices.
         recompute_interval: of so many layers intermediate tensors are not kept but computed again in backward; 0: all are kept.
         recompute_ctx: keywords of recompute: ``preserve_rng_state``.
+        num_virtual_pipeline_stages: how many parts of the list, far from each other, each stage has (an interleaved pipeline).
 
     Raises:
-        ValueError: the list can't be cut so. NotImplementedError: virtual stages.
+        ValueError: the list can't be cut so. NotImplementedError: use_dualpipev.
     """
 
     def __init__(self, layers, num_stages=None, topology=None, loss_fn=None, seg_method="uniform", recompute_interval=0,
                  recompute_ctx=None, num_virtual_pipeline_stages=None, use_cudagraph=False, use_dualpipev=False) -> None:  # fmt: skip
         super().__init__()
-        if (num_virtual_pipeline_stages or 1) > 1 or use_dualpipev:
-            raise NotImplementedError("[PipelineLayer] a stage is one part: num_virtual_pipeline_stages > 1 and use_dualpipev "
-                                      "are not supported")  # fmt: skip
+        if use_dualpipev:
+            raise NotImplementedError("[PipelineLayer] use_dualpipev is not supported")
+        self._num_chunks = num_virtual_pipeline_stages or 1
         if num_stages is None and topology is None:
             raise ValueError("should provide num_stages or topology")
         self._hcg = latest()
@@ -85,16 +86,23 @@ class PipelineLayer(nn.Layer):
         self._stage_id = self._hcg.get_stage_id() if self._hcg and self._num_stages > 1 else 0
         self._layers_desc, self._loss_fn = list(layers), loss_fn
         self._recompute_interval, self._recompute_ctx = recompute_interval, dict(recompute_ctx or {})
-        self.segment_parts = SegmentLayers(self._layers_desc, self._num_stages, seg_method).do_segment()
-        self._start_pos, self._end_pos = self.segment_parts[self._stage_id : self._stage_id + 2]
+        self.segment_parts = SegmentLayers(
+            self._layers_desc, self._num_stages * self._num_chunks, seg_method
+        ).do_segment()
         self.shared_layers = nn.LayerDict()
         self.run_function: list = []
-        self._build()
+        self._positions: list = []  # of each function in the whole list
+        self._chunks: list = []  # first and last + 1 of each chunk's functions
+        for chunk in range(self._num_chunks):
+            part = chunk * self._num_stages + self._stage_id
+            self._build(*self.segment_parts[part : part + 2])
         self._shared = self._share_weights()
 
     # -- making this stage
-    def _build(self) -> None:
-        for index in range(self._start_pos, self._end_pos):
+    def _build(self, first, end) -> None:
+        self._chunks.append((len(self._positions), len(self._positions) + end - first))
+        for index in range(first, end):
+            self._positions.append(index)
             desc = self._layers_desc[index]
             if isinstance(desc, SharedLayerDesc):
                 if desc.layer_name not in self.shared_layers:
@@ -111,13 +119,16 @@ class PipelineLayer(nn.Layer):
         """The stage that a place of the list belongs to."""
         if not 0 <= layer_idx < len(self._layers_desc):
             raise ValueError(f"[PipelineLayer] expected an index in [0, {len(self._layers_desc)}), got {layer_idx}")
-        return next(s for s in range(self._num_stages) if layer_idx < self.segment_parts[s + 1])
+        parts = self._num_stages * self._num_chunks
+        return next(i for i in range(parts) if layer_idx < self.segment_parts[i + 1]) % self._num_stages
 
     def get_num_virtual_stages(self) -> int:
-        return 1
+        """How many parts of the list a stage has."""
+        return self._num_chunks
 
     def get_model_chunks(self):
-        return None
+        """The functions of each of this stage's parts; None where it has one."""
+        return None if self._num_chunks == 1 else [self.run_function[a:b] for a, b in self._chunks]
 
     # -- weights that several stages share
     def _share_weights(self) -> dict:
@@ -152,14 +163,15 @@ class PipelineLayer(nn.Layer):
 
     # -- running it
     def forward(self, input, chunk_id=None):
-        """This stage's part, from what the stage before returned."""
+        """This stage's part (``chunk_id``: which of its parts; None: all), from what the part before returned."""
         interval = self._recompute_interval
+        first, end = self._chunks[chunk_id] if chunk_id is not None else (0, len(self.run_function))
         if interval <= 0 or not self.training:
-            return self.forward_function(0, len(self.run_function))(input)
+            return self.forward_function(first, end)(input)
         from ...utils import recompute
 
-        for start in range(0, len(self.run_function), interval):
-            part = self.forward_function(start, min(start + interval, len(self.run_function)))
+        for start in range(first, end, interval):
+            part = self.forward_function(start, min(start + interval, end))
             options = {k: v for k, v in self._recompute_ctx.items() if k == "preserve_rng_state"}
             input = recompute(part, *(input if isinstance(input, tuple) else (input,)), **options)
         return input
@@ -199,7 +211,7 @@ class PipelineLayer(nn.Layer):
         import os
 
         rank = self._hcg.get_model_parallel_rank() if self._hcg else 0
-        return os.path.join(folder, f"layer_{self._start_pos + offset:0>4d}-tensor_{rank:0>2d}-model_states.pdparams")
+        return os.path.join(folder, f"layer_{self._positions[offset]:0>4d}-tensor_{rank:0>2d}-model_states.pdparams")
 
 
 class _Bound:
