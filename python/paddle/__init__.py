@@ -52,7 +52,7 @@ _SUBMODULES = frozenset(
     """amp audio autograd base callbacks compat cost_model dataset device distributed distribution fft fluid
     framework geometric hapi hub incubate inference io jit linalg metric nn onnx optimizer pir profiler quantization
     reader regularizer signal sparse special static sysconfig tensor text utils version vision
-    common_ops_import""".split()
+    common_ops_import pir_utils""".split()
 )
 # Names that live in a submodule and are also offered here.
 _LAZY = {

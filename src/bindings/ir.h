@@ -55,6 +55,10 @@ pir::Type ir_type_of(PyObject* o);
 // The value that a tensor of the program stands for; ValueError where it stands for none.
 pir::Value resolve(IrProgram& program, const Tensor& t);
 
+// A copy that gives out `outs` (pd_op.fetch or builtin.shadow_output) and, where wanted, keeps its writes; what nothing
+// then needs is gone.
+pir::Program cut_to(IrProgram& program, const Tensors& outs, bool writes, bool as_fetch);
+
 PyObject* wrap_operation(pir::Operation* op, PyObject* program);
 PyObject* wrap_block(pir::Block* block, PyObject* program);
 PyObject* wrap_ir_value(pir::Value v, PyObject* program);  // None for a null value
@@ -91,5 +95,6 @@ void add_ir_values(PyObject* module);
 void add_ir_passes(PyObject* module);
 void add_ir_patterns(PyObject* module);
 void add_ir_run(PyObject* module);
+void add_ir_files(PyObject* module);
 
 }  // namespace paddle::bindings

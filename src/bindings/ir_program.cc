@@ -1,6 +1,7 @@
 // Program of paddle._core.ir: what static mode builds and passes work on. Python subclasses it.
 #include "base/error.h"
 #include "bindings/ir_classes.h"
+#include "device/default_place.h"
 #include "pir/dot.h"
 #include "pir/printer.h"
 #include "pir/verifier.h"
@@ -222,6 +223,65 @@ PyObject* program_owns(PyObject* o, PyObject* tensor) {
   });
 }
 
+// A tensor without elements: a program refers to it by name, its values are in a scope.
+PyObject* declared(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *name, *shape, *dtype;
+    if (!PyArg_ParseTuple(args, "OOO", &name, &shape, &dtype)) throw PythonError();
+    Object seq = own(PySequence_Fast(shape, "shape"));
+    Shape sizes;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
+      sizes.push_back(dim_of(PySequence_Fast_GET_ITEM(seq.get(), i)));
+    Tensor t = Tensor::meta(view(sizes), dtype_from(dtype, "declared"), device::default_place());
+    t->name = std::make_unique<std::string>(string_from(name, "declared"));
+    t->persistable = true;
+    t.set_stop_gradient(true);
+    return wrap(t);
+  });
+}
+PyObject* is_declared(PyObject*, PyObject* o) {
+  return guard([&] {
+    const Tensor& t = expect_tensor(o, "is_declared");
+    return PyBool_FromLong(!t.is_dense() && !t.is_traced() && !t.is_dist());
+  });
+}
+// Of a program that is built over time: a traced tensor, or one that stands for state.
+PyObject* is_variable(PyObject*, PyObject* o) {
+  return guard([&] {
+    const Tensor& t = expect_tensor(o, "is_variable");
+    return PyBool_FromLong(Trace::owner(t) || (!t.is_dense() && !t.is_traced() && !t.is_dist()));
+  });
+}
+// states(program) -> [(name, tensor, what the program starts with, what it is now)] as variables.
+PyObject* states(PyObject*, PyObject* program) {
+  return guard([&] {
+    Trace& trace = program_of(program).building();
+    Object list = own(PyList_New(0));
+    for (const auto& c : trace.captured()) {
+      bool stop = c.handle.stop_gradient();
+      Object handle = own(wrap(c.handle)), first = own(wrap(trace.tensor_of(c.original, stop))),
+             now = own(wrap(trace.tensor_of(c.now, stop)));
+      must_zero(PyList_Append(
+          list.get(), own(Py_BuildValue("(sOOO)", c.name.c_str(), handle.get(), first.get(), now.get())).get()));
+    }
+    return list.release();
+  });
+}
+PyObject* same_value(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *program, *a, *b;
+    if (!PyArg_ParseTuple(args, "OOO", &program, &a, &b)) throw PythonError();
+    IrProgram& p = program_of(program);
+    return PyBool_FromLong(resolve(p, expect_tensor(a, "same_value")) == resolve(p, expect_tensor(b, "same_value")));
+  });
+}
+PyMethodDef functions[] = {{"declared", declared, METH_VARARGS, "(name, shape, dtype): a tensor without elements"},
+                           {"is_declared", is_declared, METH_O, nullptr},
+                           {"is_variable", is_variable, METH_O, nullptr},
+                           {"states", states, METH_O, "(name, tensor, original, now) of each captured tensor"},
+                           {"same_value", same_value, METH_VARARGS, "(program, a, b)"},
+                           {}};
+
 PyMethodDef methods[] = {
     {"_enter", program_enter, METH_NOARGS, "operators called on this thread are appended from here on"},
     {"_leave", program_leave, METH_NOARGS, nullptr},
@@ -298,6 +358,7 @@ void add_ir_program(PyObject* module) {
   static PyType_Spec spec{"paddle._core.ir.Program", sizeof(PyProgram), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                           slots};
   ir_program_type = add_ir_type(spec, module, "Program");
+  add_functions(module, functions);
 }
 
 namespace {
@@ -311,6 +372,7 @@ void add_ir(PyObject* core) {
   add_ir_operation(module.get());
   add_ir_values(module.get());
   add_ir_run(module.get());
+  add_ir_files(module.get());
   add_ir_passes(module.get());
   add_ir_patterns(module.get());
   must_zero(PyModule_AddObjectRef(core, "ir", module.get()));

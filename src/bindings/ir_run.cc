@@ -1,17 +1,12 @@
-// Running programs as they stand, cutting them to what some outputs need, and their files.
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <unordered_set>
+// Running programs as they stand.
 
+#include "api/ops.h"
 #include "base/error.h"
 #include "base/generator.h"
 #include "bindings/ir_classes.h"
+#include "compile/interpret.h"
 #include "compile/pipeline.h"
 #include "dispatch/eager.h"
-#include "passes/passes.h"
-#include "pir/serialize/json.h"
-#include "pir/serialize/params.h"
 
 namespace paddle::bindings {
 namespace {
@@ -34,46 +29,6 @@ struct PyPrepared {
 PyTypeObject* prepared_type;
 Prepared& prepared_of(PyObject* o) { return *reinterpret_cast<PyPrepared*>(o)->value; }
 
-// Inputs that nothing depends on need not be fed.
-void drop_unused_inputs(pir::Program& p) {
-  passes::remove_dead_code(p.module());
-  std::vector<pir::Operation*> unused;
-  for (pir::Operation& op : p.block())
-    if ((op.is("pd_op.data") || op.is("pd_op.feed") || op.is("builtin.parameter")) && op.result().use_empty())
-      unused.push_back(&op);
-  for (pir::Operation* op : unused) {
-    if (op->is("builtin.parameter")) p.erase_parameter(op->attr("parameter_name").as_string());
-    op->erase();
-  }
-}
-
-// A copy that gives out `outs` and, where wanted, keeps its writes.
-pir::Program cut(IrProgram& program, const Tensors& outs, bool writes, bool as_fetch) {
-  std::vector<pir::Value> values;
-  for (const Tensor& t : outs) values.push_back(resolve(program, t));
-  pir::ValueMap map;
-  pir::Program p = program.building().snapshot(map, [&](const Trace::Captured&) { return writes; });
-  for (pir::Operation& op : p.block())
-    if (op.is("pd_op.fetch") || op.is("builtin.shadow_output")) op.erase();
-  pir::Builder b;
-  pir::Operation* first_write = nullptr;
-  for (pir::Operation& op : p.block())
-    if (op.is("builtin.set_parameter") && !first_write) first_write = &op;
-  if (first_write)
-    b.before(first_write);
-  else
-    b.to_end(&p.block());
-  for (size_t i = 0; i < values.size(); ++i) {
-    pir::Value v = pir::mapped(map, values[i]);
-    if (as_fetch)
-      b.fetch("fetch_name_" + std::to_string(i), v, static_cast<int>(i));
-    else
-      b.shadow_output("fetch_" + std::to_string(i), v);
-  }
-  drop_unused_inputs(p);
-  return p;
-}
-
 std::shared_ptr<executor::Executable> compiled(Prepared& r, pir::Program p) {
   dispatch::StackScope scope;
   DimGuardSink sink(&r.guards);
@@ -90,7 +45,7 @@ PyObject* prepare(PyObject*, PyObject* args) {
     Tensors outs = tensors_from(fetches, "fetch_list");
     r->num_fetched = outs.size();
     r->options.inference = inference != 0;
-    r->whole = cut(program_of(program), outs, writes != 0, false);
+    r->whole = cut_to(program_of(program), outs, writes != 0, false);
     for (pir::Operation& op : r->whole.block())
       if (op.is("pd_op.data") || op.is("pd_op.feed")) {
         r->inputs.emplace_back(op.attr("name").as_string(), op.result().shape());
@@ -260,98 +215,34 @@ PyObject* prepared_instructions(PyObject* o, PyObject*) {
   return guard([&] { return text(prepared_of(o).run->str()); });
 }
 
-// pruned(program, outputs): a new program that gives out just these, as pd_op.fetch.
-PyObject* pruned(PyObject*, PyObject* args) {
+// replay(program, variable): what the program computes for it once more, by calls on this thread: with autocast on,
+// say. What was written in place is written by the new calls instead of the old ones.
+PyObject* replay(PyObject*, PyObject* args) {
   return guard([&] {
-    PyObject *program, *outs;
-    if (!PyArg_ParseTuple(args, "OO", &program, &outs)) throw PythonError();
-    auto state = std::make_shared<IrProgram>();
-    pir::Program p = cut(program_of(program), tensors_from(outs, "fetch_vars"), false, true);
-    state->trace = std::make_unique<Trace>(Trace::Lasting{}, "program", std::move(p));
-    for (pir::Operation& op : state->program().block())
-      if (op.is("pd_op.fetch")) state->fetched.push_back(state->trace->tensor_of(op.operand(0), true));
-    return wrap_program_state(std::move(state), Py_TYPE(program));
-  });
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  check(static_cast<bool>(in), ErrorKind::kOS, "can't read '{}': no such file, or not readable", path);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return std::move(out).str();
-}
-
-PyObject* to_json(PyObject*, PyObject* program) {
-  return guard([&] { return text(pir::program_to_json(program_of(program).program())); });
-}
-// from_json(text, parameters, type): parameters are a dict that fills the program's, or bytes of a .pdiparams.
-PyObject* from_json(PyObject*, PyObject* args) {
-  return guard([&] {
-    PyObject *source, *params, *type;
-    if (!PyArg_ParseTuple(args, "OOO", &source, &params, &type)) throw PythonError();
-    Py_ssize_t n = 0;
-    const char* s = PyUnicode_AsUTF8AndSize(source, &n);
-    if (!s) throw PythonError();
-    pir::Program p = pir::program_from_json(std::string_view(s, static_cast<size_t>(n)));
-    if (PyBytes_Check(params)) {
-      char* bytes = nullptr;
-      Py_ssize_t size = 0;
-      must_zero(PyBytes_AsStringAndSize(params, &bytes, &size));
-      pir::load_parameters(p, {reinterpret_cast<const std::byte*>(bytes), static_cast<size_t>(size)});
-    } else if (PyDict_Check(params)) {
-      PyObject *key, *value;
-      Py_ssize_t at = 0;
-      while (PyDict_Next(params, &at, &key, &value))
-        p.set_parameter(string_from(key, "parameters"), expect_tensor(value, "parameters"));
+    PyObject *program, *variable;
+    if (!PyArg_ParseTuple(args, "OO", &program, &variable)) throw PythonError();
+    IrProgram& p = program_of(program);
+    Trace& trace = p.building();
+    check(Trace::active() == &trace, ErrorKind::kRuntime, "[replay] this program is not the one that is being built");
+    pir::Program copy = cut_to(p, {expect_tensor(variable, "replay")}, true, false);
+    std::unordered_map<std::string, Trace::Captured> captured;
+    for (const auto& c : trace.captured()) captured.emplace(c.name, c);
+    Tensors inputs, parameters;
+    std::vector<std::string> writes;
+    for (pir::Operation& op : copy.block()) {
+      if (op.is("pd_op.data") || op.is("pd_op.feed")) inputs.push_back(trace.named(op.attr("name").as_string()));
+      if (op.is("builtin.set_parameter")) writes.push_back(op.attr("parameter_name").as_string());
+      if (!op.is("builtin.parameter")) continue;
+      const Trace::Captured& c = captured.at(op.attr("parameter_name").as_string());
+      parameters.push_back(trace.tensor_of(c.original, c.handle.stop_gradient()));
     }
-    pir::refine_types(p);
-    for (const auto& [name, tensor] : p.parameters()) {
-      Tensor t = tensor;
-      if (!t->name) t->name = std::make_unique<std::string>(name);
-      t->persistable = true;
+    std::vector<Tensor> results = compile::interpret(copy, inputs, parameters);
+    for (size_t i = 0; i < writes.size(); ++i) {
+      const Trace::Captured& c = captured.at(writes[i]);
+      const Tensor& now = results[results.size() - writes.size() + i];
+      trace.rebind(c.handle, now.dtype() == c.handle.dtype() ? now : ops::cast(now, c.handle.dtype()));
     }
-    for (pir::Operation& op : p.block())
-      if (op.is("builtin.parameter")) {
-        Tensor t = p.parameter(op.attr("parameter_name").as_string());
-        pir::Attribute stop = op.result().attr("stop_gradient");
-        bool trainable = is_inexact(op.result().dtype()) && stop && !stop.as_bool();
-        if (t.defined()) t->is_parameter = trainable || op.has_attr("is_parameter");
-      }
-    auto state = std::make_shared<IrProgram>();
-    state->trace = std::make_unique<Trace>(Trace::Lasting{}, "program", std::move(p));
-    std::vector<std::pair<int64_t, Tensor>> fetched;
-    for (pir::Operation& op : state->program().block())
-      if (op.is("pd_op.fetch")) {
-        Tensor t = state->trace->tensor_of(op.operand(0), op.operand(0).stop_gradient());
-        t->name = std::make_unique<std::string>(op.attr("name").as_string());
-        state->trace->note_name(*t->name, t);
-        fetched.emplace_back(op.attr("col") ? op.attr("col").as_int() : 0, t);
-      }
-    std::stable_sort(fetched.begin(), fetched.end(), [](auto& a, auto& b) { return a.first < b.first; });
-    for (auto& [col, t] : fetched) state->fetched.push_back(t);
-    return wrap_program_state(std::move(state), reinterpret_cast<PyTypeObject*>(type));
-  });
-}
-PyObject* load_file(PyObject*, PyObject* path) {
-  return guard([&] { return text(read_text(string_from(path, "load"))); });
-}
-
-// write_tensors(tensors) -> bytes, as a .pdiparams holds them.
-PyObject* write_tensors(PyObject*, PyObject* list) {
-  return guard([&] {
-    std::ostringstream out(std::ios::binary);
-    for (const Tensor& t : tensors_from(list, "parameters")) pir::write_tensor(out, t);
-    std::string bytes = std::move(out).str();
-    return must(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-  });
-}
-PyObject* read_tensors(PyObject*, PyObject* bytes) {
-  return guard([&] {
-    char* data = nullptr;
-    Py_ssize_t size = 0;
-    must_zero(PyBytes_AsStringAndSize(bytes, &data, &size));
-    return wrap_list(pir::read_tensors({reinterpret_cast<const std::byte*>(data), static_cast<size_t>(size)}));
+    return wrap(results[0]);
   });
 }
 
@@ -372,12 +263,7 @@ PyGetSetDef prepared_getset[] = {{"inputs", prepared_inputs, nullptr, nullptr, n
                                  {"writes", prepared_writes, nullptr, nullptr, nullptr},
                                  {}};
 PyMethodDef functions[] = {{"prepare", prepare, METH_VARARGS, "(program, fetches, inference, writes)"},
-                           {"pruned", pruned, METH_VARARGS, "(program, outputs)"},
-                           {"to_json", to_json, METH_O, nullptr},
-                           {"from_json", from_json, METH_VARARGS, "(text, parameters, type)"},
-                           {"read_text", load_file, METH_O, nullptr},
-                           {"write_tensors", write_tensors, METH_O, nullptr},
-                           {"read_tensors", read_tensors, METH_O, nullptr},
+                           {"replay", replay, METH_VARARGS, "(program, variable): computes it once more"},
                            {}};
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "bindings/trace.h"
 #include "bindings/trace_types.h"
+#include "compile/official.h"
 #include "compile/runner.h"
 #include "dispatch/state.h"
 #include "passes/passes.h"
@@ -97,9 +98,13 @@ PyObject* save(PyObject*, PyObject* args) {
     while (PyDict_Next(programs, &at, &key, &value)) {
       std::string prefix = prefix_of(path, string_from(key, "save"));
       Object main = own(PyObject_GetAttrString(PyTuple_GET_ITEM(value, 0), "main_program"));
-      pir::Program p = for_file(program_in(main.get())->captured());
+      pir::Program p = compile::official_form(for_file(program_in(main.get())->captured()));
       write_text(prefix + ".json", pir::program_to_json(p));
-      pir::save_parameters(p, prefix + ".pdiparams");
+      // Official Paddle refuses a file without tensors.
+      if (pir::parameter_names(p).empty())
+        std::filesystem::remove(prefix + ".pdiparams");
+      else
+        pir::save_parameters(p, prefix + ".pdiparams");
     }
     Py_RETURN_NONE;
   });

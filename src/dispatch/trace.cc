@@ -34,9 +34,13 @@ void remove_anywhere(Interpreter* i) {
 pir::Location (*current_location)() = nowhere;
 Tensor& (*leaf_grad)(const Tensor& leaf) = nullptr;
 
+bool lasting_trace(const Trace* trace);  // trace_lasting.cc
+
 void check_value_readable(const Tensor& t, const char* what) {
   if (!tracing() && !t.is_traced()) [[likely]]
     return;
+  // A program that is built over time is run apart from that: what has elements keeps them.
+  if (!t.is_traced() && t.is_dense() && lasting_trace(Trace::active())) return;
   pir::Location at = current_location();
   throw GraphBreak(
       ErrorKind::kRuntime,
@@ -161,7 +165,7 @@ Tensor Trace::tensor_of(pir::Value v, bool stop_gradient, Place place) {
 Trace::Capture& Trace::capture(const Tensor& t) {
   auto it = captures_.find(t.impl());
   if (it != captures_.end()) return it->second;
-  check(t.is_dense() || t.is_dist(), ErrorKind::kNotImplemented,
+  check(lasting_ || t.is_dense() || t.is_dist(), ErrorKind::kNotImplemented,
         "[to_static] a tensor of this kind can't be captured from outside");
   Capture c;
   c.handle = t;

@@ -20,6 +20,11 @@ Lasting& lasting() {
 
 }  // namespace
 
+bool lasting_trace(const Trace* trace) {
+  std::lock_guard lock(lasting().mutex);
+  return trace && lasting().traces.count(trace->id());
+}
+
 Trace* Trace::owner(const Tensor& t) {
   if (!t.is_traced()) return nullptr;
   std::lock_guard lock(lasting().mutex);
@@ -71,7 +76,7 @@ void Trace::adopt() {
       names_[name] = std::max(names_[name], 1);
       Tensor handle = program_.parameter(name);
       if (!handle.defined() && is_static(view(op.result().shape()))) {
-        handle = Tensor::empty(view(op.result().shape()), op.result().dtype(), device::default_place());
+        handle = Tensor::meta(view(op.result().shape()), op.result().dtype(), device::default_place());
         handle->name = std::make_unique<std::string>(name);
         handle->persistable = true;
         handle->is_parameter = op.has_attr("is_parameter");
@@ -107,7 +112,7 @@ void Trace::adopt() {
     pir::Value v = op->operand(0);
     Tensor handle = program_.parameter(name);
     if (!handle.defined() && is_static(view(v.shape()))) {  // a start-up program only writes
-      handle = Tensor::empty(view(v.shape()), v.dtype(), device::default_place());
+      handle = Tensor::meta(view(v.shape()), v.dtype(), device::default_place());
       handle->name = std::make_unique<std::string>(name);
       handle->persistable = true;
     }

@@ -20,3 +20,13 @@ for name in PROGRAMS:
     start, losses, predicted, end = train(paddle, name)
     values = {"start/" + k: v for k, v in start.items()} | {"end/" + k: v for k, v in end.items()}
     np.savez_compressed(os.path.join(HERE, "fixtures", name + ".npz"), losses=losses, predicted=predicted, **values)
+
+# <model>.json, <model>.pdiparams, <model>_io.npz: what official paddle saves and gives for each of models.make().
+paddle.disable_static()
+import models  # noqa: E402
+
+for name in models.make(paddle):
+    if name != "sizes":
+        inputs, outs = models.save(paddle, np, name, os.path.join(HERE, "fixtures", name))
+        values = {f"in_{i}": v for i, v in enumerate(inputs)} | {f"out_{i}": v for i, v in enumerate(outs)}
+        np.savez_compressed(os.path.join(HERE, "fixtures", name + "_io.npz"), **values)

@@ -99,3 +99,35 @@ def test_exponential_moving_average(build):
         applied = float(np.array(scope.find_var(w.name).get_tensor())[0])
     assert applied == pytest.approx(ema / (1 - 0.5**3), rel=1e-6)
     assert float(np.array(scope.find_var(w.name).get_tensor())[0]) == values[-1]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_mixed_precision(build, dtype):
+    x, y = paddle.static.data("x", [None, 4], "float32"), paddle.static.data("y", [None, 1], "float32")
+    hidden = paddle.static.nn.batch_norm(paddle.static.nn.fc(x, 8, activation="relu"))
+    loss = paddle.mean(paddle.nn.functional.square_error_cost(paddle.static.nn.fc(hidden, 1), y))
+    plain = build.main.clone(for_test=False)
+    optimizer = paddle.static.amp.decorate(
+        paddle.optimizer.Momentum(0.05), dtype=dtype, init_loss_scaling=1024.0, incr_every_n_steps=2
+    )
+    optimizer.minimize(loss)
+    build.start()
+    optimizer.amp_init(build.exe.place)
+    rng = np.random.RandomState(0)
+    feed = {"x": rng.rand(16, 4).astype("f4"), "y": rng.rand(16, 1).astype("f4")}
+    (exact,) = build.run(feed, [loss], program=plain, use_prune=True)
+    scaling = optimizer.get_loss_scaling()
+    assert (scaling is None) == (dtype == "bfloat16")
+    fetched = [build.run(feed, [loss] if scaling is None else [loss, scaling]) for _ in range(6)]
+    losses = [float(f[0]) for f in fetched]
+    assert losses[0] == pytest.approx(float(exact), rel=2e-2) and losses[0] != float(exact)
+    assert min(losses[1:]) < losses[0] / 2
+    if scaling is None:
+        return
+    assert [float(f[1][0]) for f in fetched] == [1024.0, 2048.0, 2048.0, 4096.0, 4096.0, 8192.0]
+    scope = paddle.static.global_scope()
+    before = {n: np.array(scope.find_var(n).get_tensor()) for n in ("fc_0.w_0", "fc_0.w_0_velocity_0")}
+    (smaller,) = build.run({"x": feed["x"] * 1e30, "y": feed["y"] * 1e30}, [scaling])
+    assert float(smaller[0]) == 4096.0
+    for name, value in before.items():  # the step that overflowed changed nothing
+        np.testing.assert_array_equal(value, np.array(scope.find_var(name).get_tensor()))

@@ -10,7 +10,7 @@ from .core import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Tensor, XPU
 
 _ = CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Tensor, XPUPlace
 _MODULES = frozenset(
-    ["framework", "unique_name", "param_attr", "data_feeder", "dygraph", "layer_helper", "executor", "core"]
+    ["framework", "unique_name", "param_attr", "data_feeder", "dygraph", "layer_helper", "executor", "core", "backward"]
 )
 _LAZY = {
     "ParamAttr": ".param_attr", "WeightNormParamAttr": ".param_attr", "require_version": "..utils.versions",

@@ -7,7 +7,7 @@ import numpy as np
 from ..framework.dtype import dtype_name
 from . import core
 
-__all__ = ["convert_dtype", "check_type", "check_dtype", "check_variable_and_dtype", "check_shape"]
+__all__ = ["DataFeeder", "convert_dtype", "check_type", "check_dtype", "check_variable_and_dtype", "check_shape"]
 
 
 def convert_dtype(dtype) -> str:
@@ -75,3 +75,44 @@ def convert_float_to_uint16(data, data_format="NCHW"):
 def convert_uint16_to_float(data):
     """float32 values of bfloat16 bits (uint16)."""
     return (np.asarray(data).astype(np.uint32) << 16).view(np.float32)
+
+
+class DataFeeder:
+    """Makes a feed of samples: a list of tuples with one entry for each of ``feed_list``.
+
+    Args:
+        feed_list: variables made by ``static.data``, or their names.
+        place: kept for callers.
+        program: where names are looked up; None: the default main program.
+    """
+
+    def __init__(self, feed_list, place=None, program=None) -> None:
+        from ..static.program import default_main_program
+
+        program = default_main_program() if program is None else program
+        self._variables = [program.global_block().var(v) if isinstance(v, str) else v for v in feed_list]
+        self.place = place
+
+    def feed(self, iterable) -> dict:
+        """name -> array of all samples' entries.
+
+        Raises:
+            ValueError: a sample has another number of entries, or they don't fit the variable's shape.
+        """
+        columns = [[] for _ in self._variables]
+        for sample in iterable:
+            if len(sample) != len(columns):
+                raise ValueError(f"[DataFeeder] expected {len(columns)} entries in a sample, got {len(sample)}")
+            for column, entry in zip(columns, sample):
+                column.append(np.asarray(entry))
+        made = {}
+        for variable, column in zip(self._variables, columns):
+            sizes = [n if type(n) is int else -1 for n in variable.shape]
+            array = np.stack(column).astype(convert_dtype(variable.dtype))
+            known = int(np.prod([n for n in sizes[1:] if n >= 0]))
+            if array.ndim != len(sizes) and -1 not in sizes[1:]:
+                if array[0].size != known:
+                    raise ValueError(f"[DataFeeder] expected samples of shape {sizes[1:]} for '{variable.name}'")
+                array = array.reshape([len(column), *sizes[1:]])
+            made[variable.name] = array
+        return made

@@ -63,6 +63,10 @@ class EagerParamBase(Tensor):
     def _adopt(self, value, name=None, trainable=True, optimize_attr=None, regularizer=None, do_model_average=True,
                need_clip=True, is_distributed=False, **_):  # fmt: skip
         super().__init__(value.detach())
+        self._describe(name, trainable, optimize_attr, regularizer, do_model_average, need_clip, is_distributed)
+
+    def _describe(self, name=None, trainable=True, optimize_attr=None, regularizer=None, do_model_average=True,
+                  need_clip=True, is_distributed=False, **_):  # fmt: skip
         self.name = name if name else unique_name.generate("_eager_param_base")
         self.persistable = True
         self.stop_gradient = not trainable
@@ -74,11 +78,21 @@ class EagerParamBase(Tensor):
         self._init_func = None
 
     @classmethod
+    def declared(cls, tensor, **kwargs):
+        """A parameter of programs from a tensor without elements; keywords are those of the constructor by shape."""
+        param = cls.__new__(cls)
+        Tensor.__init__(param, tensor)
+        param._describe(**kwargs)
+        return param
+
+    @classmethod
     def from_tensor(cls, tensor, **kwargs):
         """A parameter that shares `tensor`'s storage; keywords are those of the constructor by shape."""
         param = cls.__new__(cls)
         param._adopt(tensor, **kwargs)
         return param
+
+    is_parameter = True
 
     @property
     def trainable(self):

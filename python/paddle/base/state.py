@@ -28,8 +28,8 @@ class EagerMaker:
                 tensor = core.full(shape, value, dtype)
         return self._named(tensor, name)
 
-    def computed(self, name, source, compute):
-        """A persistable tensor that starts as ``compute(source)``."""
+    def computed(self, name, source, dtype, compute):
+        """A persistable tensor of ``source``'s shape that starts as ``compute(source)``."""
         with trace.outside():
             tensor = compute(source)
         return self._named(tensor, name)

@@ -39,25 +39,42 @@ def register_hook(self, hook):
     return TensorHookRemoveHelper(self, self._register_hook(hook))
 
 
-def set_value(self, value) -> None:
-    """Writes values (a tensor or an array of this shape and dtype) into this tensor's memory.
+def get_value(self, scope=None):
+    """The tensor that this variable of a program is in a scope (the global one by default); itself where it has elements."""
+    from .._core import ir
+
+    if not ir.is_variable(self):
+        return self
+    from ..static.io import value_in
+
+    return value_in(scope, self)
+
+
+def set_value(self, value, scope=None) -> None:
+    """Writes values (a tensor or an array of this shape and dtype) into this tensor's memory, or where it is a program's
+    state into a scope.
 
     Raises:
         ValueError: shapes or dtypes differ.
     """
+    from .._core import ir
+
     if not isinstance(value, core.Tensor):
         value = core.to_tensor(np.asarray(value))
+    if ir.is_declared(self):
+        from ..static.io import write_value
+
+        return write_value(scope, self, value)
     if value.dtype != self.dtype:
         raise ValueError(f"[set_value] {self.name}: expected dtype {self.dtype}, got {value.dtype}")
     core.set_value_(self, value)
 
 
 def _repr(self) -> str:
-    from .._core import trace
-    from ..framework.mode import in_static_mode
+    from .._core import ir
     from ..framework.printing import tensor_to_string
 
-    if in_static_mode() or (trace.is_traced(self) and not trace.tracing()):  # a variable of a program has no elements
+    if ir.is_variable(self):  # it has no elements
         sizes = [n if type(n) is int else -1 for n in self.shape]
         return (
             f"var {self.name} : DENSE_TENSOR.shape({', '.join(map(str, sizes))}).dtype({str(self.dtype).rsplit('.', 1)[-1]})"

@@ -7,6 +7,9 @@ import math
 from .. import _core
 
 
+_SYMBOL = getattr(_core, "SymInt", None)
+
+
 class Size(list):
     """A list of sizes: compares with tuples too; slices and sums are Sizes.
 
@@ -24,7 +27,8 @@ class Size(list):
         return math.prod(self)
 
     def __repr__(self) -> str:
-        return f"paddle.Size({list.__repr__(self)})"
+        # A size that only running tells is -1 to people, as in Paddle.
+        return f"paddle.Size({[n if type(n) is not _SYMBOL else -1 for n in self]})"
 
     def __eq__(self, other):
         return list.__eq__(self, list(other) if isinstance(other, tuple) else other)

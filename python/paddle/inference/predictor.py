@@ -174,13 +174,11 @@ def _program_of(config: Config) -> Program:
         if params_file and os.path.exists(params_file):
             with open(params_file, "rb") as f:
                 params = f.read()
-        elif params_file:
-            raise RuntimeError(f"[create_predictor] no parameters at '{params_file}'")
     program = ir.from_json(text, params, Program)
-    missing = [name for name, tensor, _ in program._captured() if params == b"" and tensor.persistable]
+    missing = [name for name, tensor, _ in program._captured() if ir.is_declared(tensor)]
     if missing:
-        raise ValueError(
-            f"[create_predictor] the program has parameters ({missing[0]}, ...), but no file of them is given"
+        raise RuntimeError(
+            f"[create_predictor] the program has parameters ({missing[0]}, ...), but there is no file of them"
         )
     return program
 

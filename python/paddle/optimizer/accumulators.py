@@ -20,7 +20,7 @@ class AccumulatorMixin:
         master = self._master_weights.get(param.name)
         if master is None:
             name = self._unique_name(param.name + "_fp32_master")
-            master = state.maker.computed(name, param, lambda p: p.detach().astype("float32"))
+            master = state.maker.computed(name, param, "float32", lambda p: p.detach().astype("float32"))
             self._master_weights[param.name] = master
         return master
 

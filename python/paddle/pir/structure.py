@@ -87,6 +87,7 @@ for _name, _function in _OPERATION.items():
     setattr(Operation, _name, _function)
 for _name, _function in _VALUE.items():
     setattr(Value, _name, _function)
+Operation.type = property(lambda op: op.name().split(".", 1)[1])
 Value.stop_gradient = _value_flag("stop_gradient", True)
 Value.persistable = _value_flag("persistable", False)
 

@@ -32,6 +32,8 @@ _ELSEWHERE = {
     "Parameter": ("..base.framework", "EagerParamBase"),
     "Block": ("..pir.program", "Block"),
     "Operator": ("..pir", "Operation"),
+    "CPUPlace": ("..base.core", "CPUPlace"),
+    "DataFeeder": ("..base.data_feeder", "DataFeeder"),
 }
 __all__ = ["InputSpec", "nn", *_HOME, *_ELSEWHERE, "cpu_places", "cuda_places", "xpu_places"]
 

@@ -221,8 +221,8 @@ def _parameter(scope, name: str, entry: _Entry):
         variable = scope.var(name)
         variable.value, variable.shared = handle, True
         return handle
-    if name in entry.run.writes:
-        return handle  # about to get its first value
+    if name in entry.run.writes:  # about to get its first value
+        return core.full(list(handle.shape), 0, handle.dtype)
     raise ValueError(f"[Executor.run] the variable '{name}' has no value in this scope: run the start-up program first")
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
-from .. import _C_ops
-from .._core import trace
+from .._core import ir, trace
 from ..autograd.grad_mode import no_grad
 from ..base import core, unique_name
 from ..base.state import EagerMaker
@@ -21,15 +20,12 @@ __all__ = ["StaticMaker", "declare", "is_declared"]
 
 def is_declared(tensor) -> bool:
     """Whether ``tensor`` stands for a variable of a scope, rather than for its own elements."""
-    return getattr(tensor, "_declared", False)
+    return ir.is_declared(tensor)
 
 
 def declare(name, shape, dtype, fill, startup_program=None):
     """A persistable tensor whose first value ``fill()`` appends to the start-up program."""
-    with trace.outside():
-        tensor = _C_ops.empty(list(shape), dtype, core.current_place())
-    tensor.name, tensor.persistable, tensor.stop_gradient = name, True, True
-    tensor._declared = True
+    tensor = ir.declared(name, list(shape), dtype)
     first_value(tensor, fill, startup_program)
     return tensor
 
@@ -54,9 +50,7 @@ class StaticMaker(EagerMaker):
                     f"[create_parameter] {known.name} exists with shape {list(known.shape)}, got {list(shape)}"
                 )
             return known
-        with trace.outside():
-            parameter = EagerParamBase.from_tensor(_C_ops.empty(list(shape), dtype, core.current_place()), **kwargs)
-        parameter._declared = True
+        parameter = EagerParamBase.declared(ir.declared(kwargs.get("name") or "", list(shape), dtype), **kwargs)
         main._declare(parameter)
         with appending_to(default_startup_program()), no_grad():
             if _makes_values(initializer):
@@ -70,13 +64,8 @@ class StaticMaker(EagerMaker):
         default_main_program()._declare(tensor)
         return tensor
 
-    def computed(self, name, source, compute):
-        startup = default_startup_program()
-        with trace.outside():
-            tensor = compute(source)
-        tensor.name, tensor.persistable, tensor.stop_gradient = name, True, True
-        tensor._declared = True
-        first_value(tensor, lambda: compute(source), startup)
+    def computed(self, name, source, dtype, compute):
+        tensor = declare(name, list(source.shape), dtype, lambda: compute(source))
         default_main_program()._declare(tensor)
         return tensor
 

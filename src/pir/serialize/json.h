@@ -26,5 +26,8 @@ std::string program_to_json(const Program& program, const JsonInfo& info = {}, i
 // Every -1 of the program's inputs becomes a symbol, and the types after it what the operators' shape rules say; sizes
 // that no rule knows become symbols of their own.
 void refine_types(Program& program);
+// Results that official Paddle's operations have and the records don't (batch_norm's reserve space) go, where nobody
+// uses them. refine_types() begins with this.
+void drop_surplus_results(Program& program);
 
 }  // namespace paddle::pir

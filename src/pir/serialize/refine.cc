@@ -85,6 +85,9 @@ class Refiner {
 
 }  // namespace
 
-void refine_types(Program& program) { Refiner().block(program.block()); }
+void refine_types(Program& program) {
+  drop_surplus_results(program);
+  Refiner().block(program.block());
+}
 
 }  // namespace paddle::pir

@@ -14,21 +14,30 @@ constexpr Wide kWide[] = {
     {"amax", "axis"},
     {"amin", "axis"},
     {"any", "axis"},
+    {"as_strided", "dims"},
+    {"as_strided", "offset"},
+    {"as_strided", "stride"},
     {"embedding", "padding_idx"},
     {"embedding_grad", "padding_idx"},
-    {"full_int_array", "value"},
+    {"expand_as", "target_shape"},
     {"frobenius_norm", "axis"},
+    {"full_int_array", "value"},
+    {"kthvalue", "k"},
     {"logsumexp", "axis"},
     {"mean", "axis"},
     {"pool2d", "paddings"},
     {"pool2d", "strides"},
+    {"pool3d", "kernel_size"},
     {"pool3d", "paddings"},
     {"pool3d", "strides"},
+    {"repeat_interleave", "output_size"},
+    {"repeat_interleave_with_tensor_index", "output_size"},
     {"roll", "axis"},
     {"set_value", "axes"},
-    {"set_value", "steps"},
     {"set_value", "decrease_axes"},
     {"set_value", "none_axes"},
+    {"set_value", "shape"},
+    {"set_value", "steps"},
     {"set_value_", "axes"},
     {"set_value_", "decrease_axes"},
     {"set_value_", "none_axes"},
@@ -39,15 +48,32 @@ constexpr Wide kWide[] = {
     {"set_value_with_tensor_", "decrease_axes"},
     {"set_value_with_tensor_", "none_axes"},
     {"slice", "axes"},
-    {"slice", "infer_flags"},
     {"slice", "decrease_axis"},
+    {"slice", "infer_flags"},
+    {"std", "axis"},
+    {"var", "axis"},
+};
+
+// The same for double arguments.
+constexpr Wide kDouble[] = {
+    {"leaky_relu", "negative_slope"},
+    {"leaky_relu_grad", "negative_slope"},
+    {"logit", "eps"},
+    {"logit_grad", "eps"},
+    {"pad3d", "pad_value"},
+    {"softplus", "beta"},
+    {"softplus", "threshold"},
+    {"softplus_grad", "beta"},
+    {"softplus_grad", "threshold"},
+    {"std", "correction"},
+    {"var", "correction"},
 };
 
 // float lists that Paddle holds as doubles: scales of the interpolations.
 bool is_double_list(std::string_view op, std::string_view attr) { return attr == "scale" && op.ends_with("_interp"); }
 
-bool is_wide(std::string_view op, std::string_view attr) {
-  for (const Wide& w : kWide)
+bool listed(std::span<const Wide> table, std::string_view op, std::string_view attr) {
+  for (const Wide& w : table)
     if (w.op == op && w.attr == attr) return true;
   return false;
 }
@@ -61,7 +87,8 @@ Attribute to_wire(std::string_view op, const AttrDef* def, std::string_view name
       items.push_back(a.kind() == AttrKind::kFloat ? Attribute::f64(a.as_double()) : a);
     return Attribute::array(items);
   }
-  bool wide = is_wide(op, name);
+  if (value.kind() == AttrKind::kFloat && listed(kDouble, op, name)) return Attribute::f64(value.as_double());
+  bool wide = listed(kWide, op, name);
   if (wide && value.kind() == AttrKind::kInt32) return Attribute::i64(value.as_int());
   bool list = value.kind() == AttrKind::kIntArray && def && !def->kinds.empty() &&
               def->kinds.back() == AttrKind::kArray && wide;

@@ -1,0 +1,236 @@
+#include "compile/official.h"
+
+#include "api/ops.h"
+#include "dispatch/state.h"
+#include "dispatch/trace.h"
+#include "pir/op_def.h"
+
+namespace paddle::compile {
+namespace {
+
+using dispatch::Trace;
+using pir::Attribute;
+using pir::AttrKind;
+using pir::Operation;
+using pir::Value;
+
+// Operators that are here in parts, each a record of its own with a derived gradient.
+struct Renamed {
+  const char* ours;
+  const char* official;
+  const char* attr;
+  bool value;
+};
+constexpr Renamed kRenamed[] = {{"pd_op.gelu_erf", "pd_op.gelu", "approximate", false},
+                                {"pd_op.gelu_tanh", "pd_op.gelu", "approximate", true}};
+
+// Results that official Paddle's operation has besides the record's.
+struct Surplus {
+  const char* name;
+  DType dtype;
+};
+constexpr Surplus kSurplus[] = {{"pd_op.batch_norm", DType::kUInt8}};
+
+// Official kernels count an axis that is an operand from the front.
+void count_axis_from_front(Operation& op) {
+  if (!op.is("pd_op.split") && !op.is("pd_op.split_with_num")) return;
+  int index = op.def().operand_index("axis");
+  Value axis = index < 0 ? Value() : op.operand(static_cast<size_t>(index));
+  if (!axis || !axis.is_result() || !axis.defining_op()->is("pd_op.full")) return;
+  Attribute number = axis.defining_op()->attr("value");
+  int64_t at = number.kind() == AttrKind::kScalar ? number.inner().as_int() : number.as_int();
+  if (at >= 0) return;
+  Operation* fresh = Operation::create(axis.defining_op()->def(), {}, axis.defining_op()->attrs(),
+                                       std::vector<pir::Type>{axis.type()}, 0, op.loc());
+  fresh->set_attr("value", Attribute::scalar(Attribute::i64(at + op.operand(0).type().rank())));
+  op.block()->insert(&op, fresh);
+  op.set_operand(static_cast<size_t>(index), fresh->result());
+}
+
+void replace(Operation& old, Operation* fresh) {
+  old.block()->insert(&old, fresh);
+  for (size_t i = 0; i < old.num_results(); ++i) old.result(i).replace_all_uses_with(fresh->result(i));
+  old.erase();
+}
+
+std::vector<pir::Type> result_types(const Operation& op) {
+  std::vector<pir::Type> types;
+  for (Value v : op.results_vector()) types.push_back(v.type());
+  return types;
+}
+
+void rename(Operation& op, const Renamed& to) {
+  pir::AttrMap attrs = op.attrs();
+  attrs.set(to.attr, Attribute::boolean(to.value));
+  replace(op,
+          Operation::create(pir::op_def(to.official), op.operands(), std::move(attrs), result_types(op), 0, op.loc()));
+}
+
+void add_result(Operation& op, DType dtype) {
+  std::vector<pir::Type> types = result_types(op);
+  types.push_back(pir::Type::tensor(dtype, Shape{Dim(0)}));
+  pir::AttrMap attrs = op.attrs();
+  if (Attribute stops = op.attr("stop_gradient"); stops.kind() == AttrKind::kArray) {
+    std::vector<Attribute> items(stops.items().begin(), stops.items().end());
+    items.push_back(Attribute::boolean(true));
+    attrs.set("stop_gradient", Attribute::array(items));
+  }
+  replace(op, Operation::create(op.def(), op.operands(), std::move(attrs), types, 0, op.loc()));
+}
+
+void complete_parameter(Operation& op) {
+  bool stop = op.result().stop_gradient();
+  op.set_attr("persistable", Attribute::array({Attribute::boolean(true)}));
+  op.set_attr("is_parameter", Attribute::array({Attribute::boolean(true)}));
+  op.set_attr("trainable", Attribute::array({Attribute::boolean(!stop)}));
+}
+
+bool symbolic(const Attribute& a) {
+  if (a.kind() == AttrKind::kDim) return a.as_dim().is_symbolic();
+  if (a.kind() == AttrKind::kScalar) return symbolic(a.inner());
+  return a.kind() == AttrKind::kIntArray && !is_static(view(a.as_ints()));
+}
+
+// Sizes as operators, in front of the operation that needs them.
+class Sizes {
+ public:
+  Sizes(Trace& trace, Operation& user) : trace_(trace), user_(user) {}
+
+  Tensor vector(const Shape& dims) {  // int64 [n]
+    Tensors parts;
+    for (Dim d : dims) parts.push_back(of(d));
+    return parts.size() == 1 ? parts[0] : ops::concat(parts, Scalar(int64_t{0}));
+  }
+
+  Tensor of(Dim d) {  // int64 [1]
+    if (d.is_const()) return ops::full(one(Dim(1)), Scalar(d.value()), DType::kInt64);
+    const DimNode& n = node_of(d);
+    if (n.op == DimOp::kSymbol) return extent(d);
+    Tensor r = of(n.operands[0]);
+    for (size_t i = 1; i < n.operands.size(); ++i) r = combined(n.op, r, of(n.operands[i]));
+    return r;
+  }
+
+ private:
+  static Ints one(Dim d) {
+    Shape s{d};
+    return Ints(view(s));
+  }
+
+  static Tensor combined(DimOp op, const Tensor& a, const Tensor& b) {
+    switch (op) {
+      case DimOp::kAdd:
+        return ops::add(a, b);
+      case DimOp::kMul:
+        return ops::multiply(a, b);
+      case DimOp::kFloorDiv:
+        return ops::floor_divide(a, b);
+      case DimOp::kMod:
+        return ops::remainder(a, b);
+      case DimOp::kMin:
+        return ops::minimum(a, b);
+      default:
+        return ops::maximum(a, b);
+    }
+  }
+
+  // The extent of some tensor that is there already.
+  Tensor extent(Dim symbol) {
+    for (Operation* at = &user_; at && at->block(); at = at->parent_op()) {
+      for (Value v : at->block()->args())
+        if (Tensor t = extent_in(v, symbol); t.defined()) return t;
+      for (Operation& op : *at->block()) {
+        if (&op == at) break;
+        for (Value v : op.results_vector())
+          if (Tensor t = extent_in(v, symbol); t.defined()) return t;
+      }
+    }
+    fail(ErrorKind::kNotImplemented, "[save] {} needs the size {}, which no tensor before it has", user_.describe(),
+         symbol.str());
+  }
+
+  Tensor extent_in(Value v, Dim symbol) {
+    if (!v.type().is_tensor()) return {};
+    const Shape& s = v.shape();
+    for (size_t i = 0; i < s.size(); ++i) {
+      if (!(s[i] == symbol)) continue;
+      Dim at(static_cast<int64_t>(i));
+      return ops::slice(ops::shape64(trace_.tensor_of(v, true)), {0}, one(at), one(at + Dim(1)));
+    }
+    return {};
+  }
+
+  Trace& trace_;
+  Operation& user_;
+};
+
+void replace_by(Trace& trace, Operation& op, const Tensor& t) {
+  Value v = trace.value_of(t);
+  v.set_type(op.result().type());
+  op.result().replace_all_uses_with(v);
+  op.erase();
+}
+
+// Attributes of other operations keep their symbols: the file says -1 there.
+void compute_sizes(Trace& trace, Operation& op) {
+  pir::InsertionGuard guard(trace.builder());
+  trace.builder().before(&op);
+  Sizes sizes(trace, op);
+  if (op.is("pd_op.full_int_array") && symbolic(op.attr("value")))
+    return replace_by(trace, op, ops::cast(sizes.vector(op.attr("value").as_ints()), op.attr("dtype").as_dtype()));
+  if (!op.is("pd_op.full")) return;
+  DType dtype = op.attr("dtype").as_dtype();
+  Attribute value = op.attr("value");
+  if (value.kind() == AttrKind::kScalar) value = value.inner();
+  bool shape_too = symbolic(op.attr("shape"));
+  if (!symbolic(value) && !shape_too) return;
+  Tensor shape = shape_too ? sizes.vector(op.attr("shape").as_ints()) : Tensor();
+  Ints extents = shape_too ? Ints(shape) : Ints(view(op.attr("shape").as_ints()));
+  if (symbolic(value)) {
+    Tensor number = ops::reshape(ops::cast(sizes.of(value.as_dim()), dtype), {});
+    return replace_by(trace, op, op.attr("shape").as_ints().empty() ? number : ops::expand(number, extents));
+  }
+  Scalar number = is_inexact(dtype) ? Scalar(value.as_double()) : Scalar(value.as_int());
+  replace_by(trace, op, ops::expand(ops::full({}, number, dtype), extents));
+}
+
+}  // namespace
+
+pir::Program official_form(const pir::Program& program) {
+  pir::Program copy = program.clone();
+  std::vector<Operation*> ops, sized;
+  copy.walk([&](Operation& op) {
+    if (op.block()) ops.push_back(&op);
+  });
+  for (Operation* op : ops) {
+    if (op->is("builtin.parameter")) complete_parameter(*op);
+    bool asks = false;
+    for (const pir::NamedAttr& a : op->attrs()) asks |= symbolic(a.value);
+    if (asks) sized.push_back(op);
+    count_axis_from_front(*op);
+    op->erase_attr("op_role");
+    for (const Renamed& r : kRenamed)
+      if (op->is(r.ours)) {
+        rename(*op, r);
+        break;
+      }
+  }
+  dispatch::Trace trace("official", std::move(copy));
+  {
+    dispatch::StackScope scope(&trace);
+    dispatch::GradMode off(false);
+    for (Operation* op : sized) compute_sizes(trace, *op);
+  }
+  copy = trace.take_program();
+  ops.clear();
+  copy.walk([&](Operation& op) { ops.push_back(&op); });
+  for (Operation* op : ops)
+    for (const Surplus& s : kSurplus)
+      if (op->is(s.name) && op->num_results() == op->def().results.size()) {
+        add_result(*op, s.dtype);
+        break;
+      }
+  return copy;
+}
+
+}  // namespace paddle::compile
