@@ -48,6 +48,9 @@ paddle_install_libraries(${CMAKE_INSTALL_LIBDIR} cpp)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/paddle COMPONENT cpp FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PADDLE_GENERATED}/api ${PADDLE_GENERATED}/base DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/paddle COMPONENT cpp
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+# What a device plugin is built against, by itself.
+install(FILES ${CMAKE_SOURCE_DIR}/src/device/device_api.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/paddle/device
+        COMPONENT device_api)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/paddle-config.cmake.in ${CMAKE_BINARY_DIR}/paddle-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/paddle
                               PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)

@@ -42,7 +42,8 @@ std::vector<OutSlot> evaluate_static(const pir::Operation& op, std::span<const O
 bool wants_decomposition() { return flags::get_bool("prim_all") || flags::get_bool("prim_forward"); }
 
 // Without a code generator nothing is written out for its sake.
-bool can_compile() {
+bool can_compile(Place place) {
+  if (!place.is_cpu()) return cinn::can_compile_for(place);
   static const bool there = [] {
     try {
       cinn::codegen();
@@ -56,7 +57,7 @@ bool can_compile() {
 }
 
 // A group that can't be compiled goes back to its operations, which run by kernels.
-size_t keep_compilable(pir::Operation& root) {
+size_t keep_compilable(pir::Operation& root, Place place) {
   size_t failed = 0;
   std::vector<pir::Operation*> groups;
   root.walk([&](pir::Operation& op) {
@@ -64,7 +65,7 @@ size_t keep_compilable(pir::Operation& root) {
   });
   for (pir::Operation* g : groups) {
     try {
-      cinn::compile_region(*g);
+      cinn::compile_region(*g, place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place));
     } catch (const Error& e) {
       if (flags::get_bool("cinn_print")) std::fprintf(stderr, "a group runs by kernels: %s\n", e.what());
       cinn::dissolve_group(*g);
@@ -86,7 +87,7 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
     program = distributed::partition(program, partition);
   }
   // Each operator's output is looked at where numbers are checked: groups have none but their last.
-  bool fuse = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf") && can_compile();
+  bool fuse = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf") && can_compile(options.place);
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add_pipeline(pir::stage_pipeline("captured"));
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
@@ -113,8 +114,8 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
       return n > 0;
     });
     if (!options.keep_all_groups)
-      steps.add("compile_groups", [](pir::Operation& root, pir::PassContext& context) {
-        size_t failed = keep_compilable(root);
+      steps.add("compile_groups", [&](pir::Operation& root, pir::PassContext& context) {
+        size_t failed = keep_compilable(root, options.place);
         context.count("by kernels", static_cast<int64_t>(failed));
         return failed > 0;
       });
@@ -124,7 +125,7 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
 
 std::shared_ptr<executor::Executable> prepare(pir::Program program, const PipelineOptions& options) {
   optimise(program, options);
-  return std::make_shared<executor::Executable>(std::move(program));
+  return std::make_shared<executor::Executable>(std::move(program), options.place);
 }
 
 }  // namespace paddle::compile

@@ -1,5 +1,6 @@
 // pipeline: what happens to a whole program on its way to the executor, in order.
 #pragma once
+#include "device/place.h"
 #include "distributed/partition/partition.h"
 #include "executor/executable.h"
 
@@ -11,6 +12,7 @@ struct PipelineOptions {
   bool cinn = true;                        // fuse and compile, where FLAGS_use_cinn says so too
   bool keep_all_groups = false;            // those that can't be compiled too: for looking at
   bool inference = false;                  // parameters are constants: fold
+  Place place;                             // where the program runs
 };
 
 // Runs every step of pipeline.cc on the program and prepares it for running.

@@ -8,6 +8,7 @@
 #include "compile/decompose.h"
 #include "compile/interpret.h"
 #include "compile/training.h"
+#include "device/default_place.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
 #include "distributed/environment.h"
@@ -39,9 +40,9 @@ bool any_dist(std::span<const Tensor> list) {
   return std::any_of(list.begin(), list.end(), [](const Tensor& t) { return t.is_dist(); });
 }
 
-std::string key_of(const distributed::Layouts& layouts) {
-  std::string key;
-  for (auto& [name, attr] : layouts) key += name + "=" + spmd::encode(*attr) + ";";
+std::string key_of(const PipelineOptions& options) {
+  std::string key = fmt::format("{}:{};", options.place.kind, options.place.index);
+  for (auto& [name, attr] : options.inputs) key += name + "=" + spmd::encode(*attr) + ";";
   return key;
 }
 
@@ -286,7 +287,7 @@ Runner::Plain Runner::prepare_guarded(PipelineOptions options) {
 
 // The program for inputs that lie so. Called with the lock.
 const Runner::Plain& Runner::plain(const PipelineOptions& options) {
-  Plain& made = plain_[key_of(options.inputs)];
+  Plain& made = plain_[key_of(options)];
   if (!made.program) made = prepare_guarded(options);
   return made;
 }
@@ -301,9 +302,22 @@ Tensor Runner::output(size_t i, Tensor result, const distributed::Layouts& staye
   return spmd::make_dist(output_shapes_[i], dtype, place, it->second, has_part ? std::move(result) : Tensor());
 }
 
-// How the distributed inputs lie. Those that the program writes, or whose sizes only a call tells, are taken whole.
+// A program runs where its tensors are; numbers on the CPU don't count, and without any the default place does.
+Place Runner::place_for(std::span<const Tensor> inputs) const {
+  bool any = false;
+  for (std::span<const Tensor> list : {inputs, std::span<const Tensor>(parameters_)})
+    for (const Tensor& t : list) {
+      if (!t.defined()) continue;
+      if (!t.place().is_cpu()) return t.place();
+      any |= t.rank() > 0;
+    }
+  return any ? Place::cpu() : device::default_place();
+}
+
+// Where the program runs, and how the distributed inputs lie. Those that the program writes, or whose sizes only a call tells, are taken whole.
 PipelineOptions Runner::options_for(std::span<const Tensor> inputs) {
   PipelineOptions options = options_;
+  options.place = place_for(inputs);
   if (any_dist(inputs)) {
     std::vector<std::string> names;
     for (pir::Operation& op : captured_.program.block())
@@ -351,7 +365,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
   std::shared_ptr<TrainingProgram> training;
   {
     std::lock_guard lock(mutex_);
-    std::pair key{needs, key_of(options.inputs)};
+    std::pair key{needs, key_of(options)};
     auto it = training_.find(key);
     if (it == training_.end()) {
       try {

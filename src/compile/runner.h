@@ -53,6 +53,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
   bool written(const Tensor& t, std::span<const Tensor> inputs) const;
   PipelineOptions options_for(std::span<const Tensor> inputs);
+  Place place_for(std::span<const Tensor> inputs) const;
   bool taken_in_parts(size_t input) const;
   struct Plain {
     std::shared_ptr<executor::Executable> program;
@@ -77,7 +78,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<ParameterWrite> parameter_writes_;
   mutable std::mutex mutex_;
   PipelineOptions latest_;              // of the latest run
-  std::map<std::string, Plain> plain_;  // by how the inputs lie
+  std::map<std::string, Plain> plain_;  // by place and how the inputs lie
   std::vector<Shape> output_shapes_;
   std::map<std::pair<std::vector<uint8_t>, std::string>, std::shared_ptr<TrainingProgram>>
       training_;  // also by which inputs and parameters need a gradient

@@ -60,20 +60,24 @@ typedef struct PdAttrs {
 typedef PdStatus (*PdKernelFn)(int32_t device, PdStream stream, const PdTensor* const* inputs, int32_t num_inputs,
                                PdTensor* const* outputs, int32_t num_outputs, const PdAttrs* attrs);
 
-/* What CINN needs to know to write kernels for the device, and the spelling of its C dialect. */
+/* What CINN needs to know to write kernels for the device, and the spelling of its C dialect. Sources are C with these
+ * words put in; what a source expects of the prelude: the types pd_u8 pd_i8 pd_u16 pd_i16 pd_u32 pd_i32 pd_u64 pd_i64,
+ * INFINITY, C's functions on single precision (expf; with `math_overloaded` they are called exp), and where has_f64 is
+ * set those on double precision (exp). */
 typedef struct PdDialect {
   size_t size;
-  const char* prelude;        /* put before every source */
-  const char* kernel_prefix;  /* "__kernel void", "extern \"C\" __global__ void" */
-  const char* global_pointer; /* "__global" or "" */
-  const char* local_memory;   /* "__local", "__shared__" */
-  const char* barrier;        /* statement, or NULL if the device has no work groups */
-  const char* group_id[3];    /* expressions */
+  const char* prelude;          /* put before every source */
+  const char* kernel_prefix;    /* "__kernel void", "extern \"C\" __global__ void" */
+  const char* function_prefix;  /* of helper functions: "static", "__device__ static" */
+  const char* global_pointer;   /* "__global" or "" */
+  const char* restrict_pointer; /* "restrict", "__restrict__" or "" */
+  const char* local_memory;     /* "__local", "__shared__" */
+  const char* barrier;          /* statement, or NULL if the device has no work groups */
+  const char* group_id[3];      /* expressions */
   const char* local_id[3];
-  const char* math_prefix; /* "" or "native_" */
-  int32_t has_f64, has_f16, has_bf16;
-  int32_t vector_width; /* lanes of f32 that one work item should handle */
-  int32_t group_size;   /* preferred work items a group */
+  int32_t math_overloaded; /* one name for all precisions: exp, not expf */
+  int32_t has_f64;
+  int32_t group_size; /* preferred work items a group; a power of two */
   int64_t local_memory_bytes;
 } PdDialect;
 
@@ -107,7 +111,9 @@ typedef struct PdDevice {
   PdStatus (*facts)(int32_t device, PdDeviceFacts* out);
   PdStatus (*synchronize)(int32_t device);
 
-  /* memory: 64-byte aligned or better */
+  /* Memory: 64-byte aligned or better; pointers into a block, offset in bytes, are valid wherever its start is. Copies
+   * and launches on one stream happen in order and may return before they are done; host memory that a copy reads or
+   * writes stays until then. */
   PdStatus (*allocate)(int32_t device, size_t bytes, void** out);
   PdStatus (*deallocate)(int32_t device, void* ptr, size_t bytes);
   PdStatus (*memory_stats)(int32_t device, size_t* total, size_t* free);
@@ -133,11 +139,13 @@ typedef struct PdDevice {
   PdStatus (*copy_peer)(int32_t dst_device, int32_t src_device, PdStream stream, void* dst, const void* src,
                         size_t bytes);
 
-  /* (optional) compiler access: with these, CINN writes the kernels */
+  /* (optional) compiler access: with all of these, CINN writes the kernels. A kernel's parameters are num_buffers
+   * pointers, then num_sizes 64-bit integers. grid counts groups, group the work items of one. */
   const PdDialect* dialect;
   PdStatus (*compile)(int32_t device, const char* source, const char* options, PdModule* out);
   PdStatus (*module_destroy)(int32_t device, PdModule module);
   PdStatus (*module_kernel)(int32_t device, PdModule module, const char* name, PdKernel* out);
+  PdStatus (*kernel_destroy)(int32_t device, PdKernel kernel);
   PdStatus (*launch)(int32_t device, PdStream stream, PdKernel kernel, const int64_t grid[3], const int64_t group[3],
                      void* const* buffers, int32_t num_buffers, const int64_t* sizes, int32_t num_sizes);
 

@@ -2,10 +2,15 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <map>
 #include <mutex>
+#include <sstream>
 
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"
@@ -20,6 +25,10 @@ struct Registry {
   std::array<PdDevice, kMaxKinds> tables{};
   std::atomic<uint32_t> size{0};
   std::mutex mutex;
+  std::vector<void (*)(uint8_t)> listeners;
+  KernelRegistrar registrar = nullptr;
+  // Kernels that a plugin registered while it started: its kind has no number yet.
+  std::map<std::string, std::vector<std::pair<std::string, PdKernelFn>>> waiting;
 
   Registry() {
     add(cpu_device());
@@ -45,8 +54,13 @@ Registry& registry() {
 }
 
 void check_complete(const PdDevice& d) {
-  check(d.api_version == PD_DEVICE_API_VERSION, ErrorKind::kValue, "[device] expected API version {}, got {}",
-        PD_DEVICE_API_VERSION, d.api_version);
+  check(d.api_version == PD_DEVICE_API_VERSION, ErrorKind::kValue,
+        "[device] kind '{}': expected version {} of the device API, got {}; build the plugin against this release's "
+        "device_api.h",
+        d.kind ? d.kind : "", PD_DEVICE_API_VERSION, d.api_version);
+  check(d.size >= offsetof(PdDevice, allocate_pinned), ErrorKind::kValue,
+        "[device] kind '{}': expected a table of at least {} bytes, got {}: it ends before the required functions do",
+        d.kind ? d.kind : "", offsetof(PdDevice, allocate_pinned), d.size);
   check(d.kind && *d.kind, ErrorKind::kValue, "[device] the table has no kind");
   struct Required {
     const char* name;
@@ -75,17 +89,58 @@ void check_complete(const PdDevice& d) {
                                {"event_query", d.event_query != nullptr}};
   for (const Required& r : required)
     check(r.present, ErrorKind::kValue, "[device] kind '{}' lacks the required function '{}'", d.kind, r.name);
+  const bool any = d.dialect || d.compile || d.module_destroy || d.module_kernel || d.kernel_destroy || d.launch;
+  check(
+      !any || has_compiler(d), ErrorKind::kValue,
+      "[device] kind '{}' has some of dialect, compile, module_destroy, module_kernel, kernel_destroy and launch, but "
+      "not all",
+      d.kind);
 }
 
 void host_log(int32_t level, const char* message) { std::fprintf(stderr, "[device] %d: %s\n", level, message); }
+
+PdStatus host_register_kernel(const char* kind, const char* op, PdKernelFn fn) {
+  if (!kind || !op || !fn)
+    return {PD_ERROR_INVALID_ARGUMENT, "register_kernel needs a kind, an operator and a function"};
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.waiting[kind].emplace_back(op, fn);
+  return {PD_OK, nullptr};
+}
+
+// A table as this build knows it: what the plugin's own, perhaps shorter, does not cover is absent.
+PdDevice whole(const PdDevice& d) {
+  PdDevice out{};
+  std::memcpy(&out, &d, std::min(d.size, sizeof out));
+  out.size = sizeof out;
+  return out;
+}
 
 }  // namespace
 
 uint8_t register_device(const PdDevice& d) {
   check_complete(d);
-  uint8_t kind = registry().add(d);
-  check_status(d.initialize(), Place{kind, 0}, "initialize");
+  PdStatus started = d.initialize();
+  check(started.code == PD_OK, ErrorKind::kRuntime, "[device] kind '{}' failed to start: {}", d.kind,
+        started.message ? started.message : "no message");
+  Registry& r = registry();
+  uint8_t kind = r.add(whole(d));
+  for (auto* listener : r.listeners) listener(kind);
+  if (auto it = r.waiting.find(d.kind); it != r.waiting.end() && r.registrar)
+    for (auto& [op, fn] : it->second) r.registrar(kind, op.c_str(), fn);
   return kind;
+}
+
+void on_register(void (*listener)(uint8_t kind)) {
+  Registry& r = registry();
+  r.listeners.push_back(listener);
+  for (uint32_t i = 0; i < r.size.load(); ++i) listener(static_cast<uint8_t>(i));
+}
+
+void set_kernel_registrar(KernelRegistrar registrar) { registry().registrar = registrar; }
+
+bool has_compiler(const PdDevice& d) {
+  return d.dialect && d.compile && d.module_destroy && d.module_kernel && d.kernel_destroy && d.launch;
 }
 
 uint8_t load_plugin(const std::string& path) {
@@ -93,14 +148,52 @@ uint8_t load_plugin(const std::string& path) {
   check(library, ErrorKind::kOS, "[device] can't open plugin '{}': {}", path, library ? "" : dlerror());
   auto init = reinterpret_cast<PdDeviceInit>(dlsym(library, "paddle_device_init"));
   check(init, ErrorKind::kValue, "[device] plugin '{}' exports no paddle_device_init", path);
-  static const PdHost host{sizeof(PdHost), PD_DEVICE_API_VERSION, host_log, nullptr};
+  static const PdHost host{sizeof(PdHost), PD_DEVICE_API_VERSION, host_log, host_register_kernel};
   PdDevice d{};
   d.size = sizeof(PdDevice);
   PdStatus s = init(&host, &d);
   check(s.code == PD_OK, ErrorKind::kRuntime, "[device] plugin '{}' failed to start: {}", path,
-        s.message ? s.message : "");
+        s.message ? s.message : "no message");
   return register_device(d);
 }
+
+namespace {
+
+struct EnvironmentPlugins {
+  std::string failures;  // "; plugin '/x.so' ..." for each that could not be used
+
+  EnvironmentPlugins() {
+    const char* root = std::getenv("CUSTOM_DEVICE_ROOT");
+    std::istringstream folders(root ? root : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+      if (!folder.empty()) load_folder(folder);
+  }
+
+  void load_folder(const std::string& folder) {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (auto& entry : std::filesystem::directory_iterator(folder, error))
+      if (entry.path().extension() == ".so") files.push_back(entry.path());
+    if (error) failures += fmt::format("; folder '{}' of CUSTOM_DEVICE_ROOT: {}", folder, error.message());
+    std::sort(files.begin(), files.end());
+    for (const std::string& file : files) {
+      try {
+        load_plugin(file);
+      } catch (const Error& e) {
+        failures += fmt::format("; plugin '{}': {}", file, e.what());
+      }
+    }
+  }
+};
+
+const EnvironmentPlugins& environment_plugins() {
+  static const EnvironmentPlugins plugins;
+  return plugins;
+}
+
+}  // namespace
+
+void load_environment_plugins() { environment_plugins(); }
 
 const PdDevice& table(uint8_t kind) {
   Registry& r = registry();
@@ -109,6 +202,7 @@ const PdDevice& table(uint8_t kind) {
 }
 
 std::vector<std::string> kinds() {
+  load_environment_plugins();
   Registry& r = registry();
   std::vector<std::string> out;
   for (uint32_t i = 0; i < r.size.load(); ++i) out.emplace_back(r.tables[i].kind);
@@ -190,7 +284,8 @@ Place place_from_string(const std::string& text) {
   }
   std::string have;
   for (auto& k : kinds) have += (have.empty() ? "" : ", ") + k;
-  fail(ErrorKind::kValue, "[device] unknown device '{}'; there are: {}", text, have);
+  fail(ErrorKind::kValue, "[device] unknown device '{}'; there are: {}{}", text, have,
+       device::environment_plugins().failures);
 }
 
 }  // namespace paddle

@@ -106,6 +106,8 @@ void bind_inplace_outputs(OpCall& c) {
   }
 }
 
+}  // namespace
+
 void run_composition(OpCall& c) {
   GradMode off(false);
   if (!c.inplace) return c.op.decompose(c);
@@ -122,8 +124,6 @@ void run_composition(OpCall& c) {
     c.out(i) = target;
   }
 }
-
-}  // namespace
 
 // A view knows the tensor whose storage it looks into; autograd needs it when somebody writes in place.
 void note_views(OpCall& c) {

@@ -12,6 +12,7 @@ void resolve_arguments(OpCall& c);  // lists and scalars given as tensors become
 void infer(OpCall& c);              // place and metas; bad input raises here
 void run_kernel(OpCall& c);         // allocates what isn't there and computes
 void note_views(OpCall& c);         // of an operator that looks into an argument: the outputs' bases
+void run_composition(OpCall& c);    // the record's composition, whatever kernels there are
 
 // Copies all elements; same shape and dtype, any strides, any places. Counts dst's version up.
 void copy_into(const Tensor& dst, const Tensor& src);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/default_place.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "executor/bundle.h"
@@ -11,7 +12,9 @@
 
 namespace paddle::executor {
 
-Executable::Executable(pir::Program program) : program_(std::move(program)) { lower(*this); }
+Executable::Executable(pir::Program program, Place place) : program_(std::move(program)), place_(place) {
+  lower(*this);
+}
 Executable::~Executable() = default;
 
 namespace {
@@ -100,10 +103,12 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
   for (const InputSymbol& s : input_symbols_) sizes.push_back(inputs[s.input].size(s.axis));
   auto on_host = [](const Tensor& t) { return !t.defined() || t.place().is_cpu(); };
   const std::span<const Tensor> held(parameters.empty() ? std::span<const Tensor>(parameters_) : parameters);
-  const bool host =
-      std::all_of(inputs.begin(), inputs.end(), on_host) && std::all_of(held.begin(), held.end(), on_host);
+  const bool host = place_.is_cpu() && std::all_of(inputs.begin(), inputs.end(), on_host) &&
+                    std::all_of(held.begin(), held.end(), on_host);
   if (!host) sizes.push_back(kElsewhere);  // frames of another kind
   std::unique_ptr<Frame> frame = take_frame(sizes);
+  device::PlaceScope scope(place_);
+  frame->place = place_;
   frame->keys = keys ? keys : &generator();
   frame->drawn = drawn ? drawn : &frame->own_drawn;
   for (size_t k = 0; k < input_symbols_.size(); ++k) frame->symbols[input_symbols_[k].symbol] = sizes[k];

@@ -30,8 +30,9 @@ struct MemoryModel;
 
 class Executable {
  public:
-  // Takes the program over. Groups (cinn_op.group) are compiled; those that can't be have been dissolved before.
-  explicit Executable(pir::Program program);
+  // Takes the program over, to run on `place`. Groups (cinn_op.group) are compiled; those that can't be have been
+  // dissolved before.
+  explicit Executable(pir::Program program, Place place = Place::cpu());
   ~Executable();
   Executable(const Executable&) = delete;
 
@@ -44,6 +45,7 @@ class Executable {
                           Generator* keys = nullptr, DrawnKeys* drawn = nullptr) const;
 
   const pir::Program& program() const { return program_; }
+  Place place() const { return place_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
   const std::vector<std::string>& parameter_names() const { return parameter_names_; }
   struct Result {
@@ -67,6 +69,7 @@ class Executable {
   std::unique_ptr<Frame> take_frame(const std::vector<int64_t>& sizes) const;
 
   pir::Program program_;
+  Place place_;
   std::unique_ptr<Code> code_;
   std::unique_ptr<MemoryModel> memory_;
   size_t num_slots_ = 0, num_lists_ = 0;

@@ -42,6 +42,7 @@ struct Frame {
   const std::unordered_map<int64_t, uint32_t>* symbol_index = nullptr;
   std::vector<int64_t> symbols;
   Generator* keys = nullptr;
+  Place place;  // where the program runs
   DrawnKeys own_drawn;
   DrawnKeys* drawn = nullptr;
 

@@ -2,7 +2,6 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "device/default_place.h"
 #include "executor/lower.h"
 #include "executor/memory.h"
 #include "phi/kernels/registry.h"
@@ -28,7 +27,7 @@ class Lowering {
     find_written_parameters(top);
     e_.code_ = std::make_unique<Code>(block(top, true));
     // Other devices' memory is theirs to lay out.
-    if (device::default_place().is_cpu())
+    if (e_.place_.is_cpu())
       for (auto& [v, slot] : slots_)
         if (!is_list(v.type())) note_type(slot, v.type());
     slot_types_.resize(e_.num_slots_);
@@ -74,10 +73,13 @@ class Lowering {
     return it->second;
   }
 
+  // All groups of a program are one batch: devices build them together.
   void compile_groups() {
+    std::shared_ptr<cinn::DeviceBatch> batch;
+    if (!e_.place_.is_cpu()) batch = std::make_shared<cinn::DeviceBatch>(e_.place_);
     e_.program_.walk([&](Operation& op) {
       if (!op.is("cinn_op.group")) return;
-      cinn::CompiledRegion region = cinn::compile_region(op);
+      cinn::CompiledRegion region = cinn::compile_region(op, batch);
       group_inputs_.insert(region.inputs.begin(), region.inputs.end());
       groups_.emplace(&op, std::move(region));
     });
@@ -265,7 +267,7 @@ class Lowering {
     else if (op.is("builtin.slice"))
       i.kind = Kind::kListItem, i.number = op.attr("index").as_int();
     else if (op.is("builtin.constant"))
-      i.kind = Kind::kConstant, i.constant = pir::constant_tensor(op, e_.program_);
+      i.kind = Kind::kConstant, i.constant = at_place(pir::constant_tensor(op, e_.program_));
     else if (pir::is_identity(op))
       i.kind = Kind::kAlias;
     else if (op.is("pd_op.if"))
@@ -323,6 +325,13 @@ class Lowering {
       fail(ErrorKind::kNotImplemented, "[{}] can't be run", op.name());
     }
     if (i.kind != Kind::kKernel && i.kind != Kind::kGroup) list_flags(op, i);
+  }
+
+  Tensor at_place(const Tensor& t) const {
+    if (t.place() == e_.place_) return t;
+    Tensor out = Tensor::empty(t.shape(), t.dtype(), e_.place_);
+    kernels::copy_elements(out, t);
+    return out;
   }
 
   std::vector<uint8_t> list_operands_;
@@ -396,8 +405,7 @@ class Lowering {
       i.shard = std::make_shared<ShardGeometry>(ShardGeometry{sizes(whole), sizes(op.attr(kShardOffset))});
     }
     i.view = info.has(kView);
-    Place place = device::default_place();
-    i.kernel = kernels::find_kernel(info, place.kind);
+    i.kernel = kernels::find_kernel(info, e_.place_.kind);
     i.bound = std::make_shared<pir::BoundArgs>(op, [](Value v) {
       OutSlot s;
       if (v.type().is_vector())
@@ -415,7 +423,7 @@ class Lowering {
     static_metas(op, info, i);
     targets(op, info, i, last);
     memory_reuse(op, info, i, last);
-    i.prepared = place.is_cpu() && can_be_prepared(i);
+    i.prepared = e_.place_.is_cpu() && can_be_prepared(i);
   }
 
   // Everything but the tensors is known once the sizes of the inputs are.

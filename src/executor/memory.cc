@@ -160,7 +160,7 @@ class Analysis {
         model.buffer_of[s] = buffer;
         model.values.push_back({s, buffer});
       }
-      if (i.kind == Kind::kGroup) {
+      if (i.kind == Kind::kGroup && i.group.code) {
         i.workspace = static_cast<uint32_t>(model.buffers.size());
         model.buffers.push_back({i.id, i.id, DType::kUndefined, {}, &i});
       }

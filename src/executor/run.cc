@@ -31,7 +31,7 @@ void print_plainly(std::span<const std::string> texts, std::span<const Tensor> t
 }
 
 bool truth(const Tensor& t) {
-  if (t.dtype() == DType::kBool && t.numel() == 1) return *t.data<bool>();
+  if (t.dtype() == DType::kBool && t.numel() == 1 && t.place().is_cpu()) return *t.data<bool>();
   return Scalar(t).to_bool();
 }
 

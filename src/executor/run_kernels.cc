@@ -12,8 +12,8 @@ bool sole_owner(const Tensor& t) {
   return t.impl()->use_count() == 1 && t->storage && t->storage->use_count() == 1 && t.is_contiguous();
 }
 
-Tensor copy_of(const Tensor& t) {
-  Tensor c = Tensor::empty(t.shape(), t.dtype(), t.place());
+Tensor copy_of(const Tensor& t, Place place) {
+  Tensor c = Tensor::empty(t.shape(), t.dtype(), place);
   dispatch::copy_into(c, t);
   return c;
 }
@@ -39,23 +39,24 @@ void Runner::launch(const Instruction& i, PreparedGroup& p) {
   Tensors copies;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     const Tensor& t = f_.tensors[i.operands[k]];
-    if (t.is_contiguous()) {
+    if (t.is_contiguous() && t.place() == f_.place) {
       p.inputs[k] = t.data();
       continue;
     }
-    copies.push_back(copy_of(t));
+    copies.push_back(copy_of(t, f_.place));
     p.inputs[k] = copies.back().data();
   }
   Tensors unused;
   for (size_t k = 0; k < i.results.size(); ++k) {
     if (!p.in_arena[k]) {
-      Tensor made = Tensor::empty(view(p.shapes[k]), i.metas[k].dtype, Place::cpu());
+      Tensor made = Tensor::empty(view(p.shapes[k]), i.metas[k].dtype, f_.place);
       p.outputs[k] = made.data();
       (i.results[k] == kNone ? unused.emplace_back() : result(i, k)) = std::move(made);
     } else {
       p.outputs[k] = result(i, k).data();
     }
   }
+  if (i.group.device) return i.group.device->run(p.inputs, p.outputs, p.sizes);
   void* workspace = i.workspace != kNone && f_.arena_base ? f_.arena_base + f_.layout.offsets[i.workspace] : nullptr;
   i.group.code->run(p.inputs, p.outputs, p.sizes, workspace);
 }
@@ -199,11 +200,11 @@ void Runner::protect(const Instruction& i, Arg* args) {
     if (t.in_place) continue;
     Arg& a = args[t.arg];
     if (a.tag() == Arg::Tag::kTensor) {
-      copies_.push_front(Tensors{copy_of(a.tensor())});
+      copies_.push_front(Tensors{copy_of(a.tensor(), a.tensor().place())});
       a = Arg(copies_.front()[0]);
     } else if (a.tag() == Arg::Tag::kTensors) {
       Tensors list;
-      for (const Tensor& x : a.tensors()) list.push_back(x.defined() ? copy_of(x) : x);
+      for (const Tensor& x : a.tensors()) list.push_back(x.defined() ? copy_of(x, x.place()) : x);
       copies_.push_front(std::move(list));
       a = Arg(copies_.front());
     }

@@ -130,12 +130,19 @@ TEST(CLike, IndexMapsAndIntegers) {
   check_c(g, inputs);
 }
 
-TEST(CLike, EveryDialectPrintsKernels) {
+// Rows by groups whose threads share out the columns; columns one to a thread.
+TEST(CLike, KernelsOfGroupsOfThreads) {
   Target target;
-  const Module module = lower(softmax({6, 37}, 1, f32), target);
-  EXPECT_NE(print_c(module, opencl_dialect()).find("__kernel void kernel0(const __global float* restrict in0"),
-            std::string::npos);
-  EXPECT_NE(print_c(module, cuda_dialect()).find("extern \"C\" __global__ void kernel0("), std::string::npos);
+  target.group_size = 64;
+  Module module = lower(softmax({6, 370}, 1, f32), target);
+  std::string source = print_c(module, dialect_of(cuda_dialect()));
+  EXPECT_NE(source.find("extern \"C\" __global__ void kernel0("), std::string::npos) << source;
+  EXPECT_NE(source.find("__shared__ float shared_float32[256];"), std::string::npos) << source;
+  EXPECT_NE(source.find("__syncthreads();"), std::string::npos) << source;
+  EXPECT_TRUE(module.kernels[0].by_group);
+  module = lower(softmax({370, 6000}, 0, f32), target);
+  EXPECT_FALSE(module.kernels[0].by_group);
+  EXPECT_EQ(print_c(module, dialect_of(cuda_dialect())).find("__shared__"), std::string::npos);
 }
 
 }  // namespace

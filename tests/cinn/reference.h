@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cinn/jit/compiled.h"
+#include "on_devices.h"
 
 namespace paddle::cinn::testing {
 
@@ -477,6 +478,7 @@ inline void check_group(const Group& group, const CompiledGroup& compiled, const
       return;
     }
   }
+  check_on_devices(group, symbols, inputs, want);
 }
 
 // Compiles the group and compares with the oracle on random inputs; also with the schedule for several threads.

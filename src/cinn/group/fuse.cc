@@ -317,7 +317,7 @@ size_t fuse_groups(Operation& root, const FuseOptions& options) {
   return groups;
 }
 
-CompiledRegion compile_region(const Operation& group) {
+CompiledRegion compile_region(const Operation& group, const std::shared_ptr<DeviceBatch>& batch) {
   std::vector<Operation*> ops = group.region(0).front().ops();
   Operation* yield = group.region(0).front().terminator();
   PD_INVARIANT(yield != nullptr);
@@ -325,7 +325,8 @@ CompiledRegion compile_region(const Operation& group) {
   const std::vector<pir::Value> results = yield->operands();
   try {
     TranslatedGroup t = translate(ops, results);
-    return {compile(t.group), std::move(t.inputs), std::move(t.symbols)};
+    if (batch) return {nullptr, compile_for_device(t.group, batch), std::move(t.inputs), std::move(t.symbols)};
+    return {compile(t.group), nullptr, std::move(t.inputs), std::move(t.symbols)};
   } catch (const InternalError& e) {
     // A bug in the compiler costs the group, not the program.
     fail(ErrorKind::kNotImplemented, "{} can't be compiled: {}", group.describe(), e.what());

@@ -4,6 +4,7 @@
 
 #include "cinn/group/translate.h"
 #include "cinn/jit/compiled.h"
+#include "cinn/jit/device.h"
 #include "pir/operation.h"
 
 namespace paddle::cinn {
@@ -26,11 +27,13 @@ void register_fuse_pass();
 // values of `symbols`. Raises NotImplementedError where the group can't be compiled: its operations then run one by
 // one.
 struct CompiledRegion {
-  std::shared_ptr<const CompiledGroup> code;
+  std::shared_ptr<const CompiledGroup> code;  // for the host
+  std::shared_ptr<const DeviceGroup> device;  // else for a device
   std::vector<pir::Value> inputs;
   std::vector<Dim> symbols;
 };
-CompiledRegion compile_region(const pir::Operation& group);
+// batch: of the device that it is compiled for; null: the host.
+CompiledRegion compile_region(const pir::Operation& group, const std::shared_ptr<DeviceBatch>& batch = nullptr);
 
 // Moves a group's operations back to where the group stands.
 void dissolve_group(pir::Operation& group);

@@ -120,13 +120,14 @@ void flip_rule(Translator& t, const Operation& op) {
 
 void combine_rule(Translator& t, const Operation& op) {
   std::vector<int> nodes;
-  for (Value v : op.operands()) nodes.push_back(t.node(v));
+  for (Value v : op.operands()) nodes.push_back(v ? t.node(v) : -1);
   t.set_list(op.result(0), std::move(nodes));
 }
 
 void builtin_split_rule(Translator& t, const Operation& op) {
   std::vector<int> nodes = t.nodes(first(op));
-  for (size_t i = 0; i < op.num_results(); ++i) t.set(op.result(i), nodes.at(i));
+  for (size_t i = 0; i < op.num_results(); ++i)
+    if (op.result(i).type() && i < nodes.size() && nodes[i] >= 0) t.set(op.result(i), nodes[i]);
 }
 
 void builtin_slice_rule(Translator& t, const Operation& op) {

@@ -1,6 +1,7 @@
 #include "cinn/group/translate.h"
 
 #include "base/error.h"
+#include "cinn/group/loop_rules.h"
 #include "cinn/group/translator.h"
 
 namespace paddle::cinn {
@@ -21,7 +22,7 @@ bool computable(Value v) {
   if (!v || v.type().kind() == pir::TypeKind::kNone) return true;
   if (v.type().is_vector()) {
     for (pir::Type t : v.type().elements())
-      if (!t.is_tensor() || !computable(t.dtype())) return false;
+      if (t && (!t.is_tensor() || !computable(t.dtype()))) return false;
     return true;
   }
   return v.type().is_tensor() && computable(v.dtype());
@@ -116,22 +117,27 @@ void reduction(Translator& t, const Operation& op) {
 
 }  // namespace
 
-bool translatable(const Operation& op) {
+bool translatable(const Operation& op) { return translatable(op, {}); }
+
+bool translatable(const Operation& op, const TranslateOptions& options) {
   if (op.num_regions() || op.has(pir::kDistinct)) return false;
   for (Value v : op.operands())
     if (!computable(v)) return false;
   for (size_t i = 0; i < op.num_results(); ++i)
     if (!computable(op.result(i))) return false;
-  if (index_rule(op)) return true;
+  if (index_rule(op) || (options.loops && loop_rule(op))) return true;
   return op.info() && op.num_results() > 0 && (op.info()->expr || op.info()->combine != Combine::kNone);
 }
 
-TranslatedGroup translate(std::span<Operation* const> ops, std::span<const Value> outputs) {
-  Translator t;
+TranslatedGroup translate(std::span<Operation* const> ops, std::span<const Value> outputs,
+                          const TranslateOptions& options) {
+  Translator t(options);
   for (const Operation* op : ops) {
-    if (!translatable(*op)) cannot(*op, "no rule, or a type that has no code");
+    if (!translatable(*op, options)) cannot(*op, "no rule, or a type that has no code");
     if (IndexRule rule = index_rule(*op))
       rule(t, *op);
+    else if (IndexRule nest = options.loops ? loop_rule(*op) : nullptr)
+      nest(t, *op);
     else if (op->info()->combine != Combine::kNone)
       reduction(t, *op);
     else
@@ -241,6 +247,18 @@ int Translator::axis(const Operation& op, std::string_view name, int rank) {
   std::vector<int> all = axes(op, name, rank);
   if (all.size() != 1) cannot(op, std::string(name) + " is absent");
   return all[0];
+}
+
+int Translator::run_time_number(const Operation& op, std::string_view name, DType dtype, double absent) {
+  Attribute a = op.attr(name);
+  if (!options_.numbers_at_run) return group().constant(dtype, a ? a.as_double() : absent);
+  auto [it, fresh] = numbers_.try_emplace({&op, std::string(name)}, -1);
+  if (fresh) {
+    it->second = group().input(DType::kFloat64, {});
+    out_.numbers.push_back({out_.inputs.size(), &op, std::string(name)});
+    out_.inputs.emplace_back();
+  }
+  return group().cast(it->second, dtype);
 }
 
 int Translator::scalar(const Operation& op, std::string_view name, DType dtype) {

@@ -30,11 +30,17 @@ class Translator {
   int axis(const pir::Operation& op, std::string_view name, int rank);
   int scalar(const pir::Operation& op, std::string_view name, DType dtype);  // a constant or 1-element node
 
+  // A float attribute that changes from call to call: an input where the caller passes such, else a constant.
+  int run_time_number(const pir::Operation& op, std::string_view name, DType dtype, double absent);
+
+  explicit Translator(const TranslateOptions& options = {}) : options_(options) {}
   TranslatedGroup take() && { return std::move(out_); }
   void add_output(pir::Value v) { out_.group.output(node(v)); }
 
  private:
+  TranslateOptions options_;
   TranslatedGroup out_;
+  std::map<std::pair<const pir::Operation*, std::string>, int> numbers_;
   std::unordered_map<const void*, int> nodes_;
   std::unordered_map<const void*, std::vector<int>> lists_;
   std::map<int64_t, int> symbols_;  // Dim's bits -> position

@@ -76,6 +76,9 @@ struct Kernel {
   AtomId parallel_var = -1;
   std::vector<Stmt> body;  // one such iteration
   Index work;              // scalar operations of one iteration, roughly: decides how many threads are worth it
+  // On devices with groups of threads: a group computes an iteration, and its threads share out the loops that are
+  // marked vectorize. Else a thread computes one.
+  bool by_group = false;
 };
 
 // Everything that one group compiles to. Kernels run one after the other, each over all its parallel iterations.

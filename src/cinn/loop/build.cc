@@ -94,6 +94,7 @@ class Builder {
     scratch_ = 0;
     Kernel k;
     k.name = "kernel" + std::to_string(index);
+    k.by_group = kernel_->by_group;
     k.parallel_extent = parallel_extent();
     Index p = m_.pool.var(k.parallel_extent);
     k.parallel_var = p.terms()[0].first[0];

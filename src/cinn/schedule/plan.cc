@@ -290,8 +290,25 @@ class Planner {
     for (int a : inner) consider(a, 0.5);
     for (size_t i = kernel.parallel.size(); i-- > 0;) consider(kernel.parallel[i], 0);
     bool rows = std::find(inner.begin(), inner.end(), best) != inner.end();
+    if (target_.group_size > 0) {
+      kernel.by_group = rows && fills_group(kernel);
+      return;
+    }
     kernel.by_columns = !rows;
     if (kernel.by_columns && best >= 0) kernel.vector_axis = best;
+  }
+
+  // Rows long enough for every thread of a group to have a part, or too few of them to give each thread one.
+  bool fills_group(const KernelPlan& kernel) const {
+    Index rows = 1;
+    for (int a : kernel.parallel) rows = rows * axes_.axes[a].extent;
+    const bool few = rows.is_const() && rows.value() < target_.threads;
+    for (const PassPlan& p : kernel.passes) {
+      Index n = 1;
+      for (int a : p.axes) n = n * axes_.axes[a].extent;
+      if (!n.is_const() || n.value() >= (few ? 2 : target_.group_size / 2)) return true;
+    }
+    return false;
   }
 
   void choose_tile_axis(KernelPlan& kernel) const {
@@ -336,6 +353,7 @@ class Planner {
   }
 
   bool fits_scratch(const PassPlan& p) const {
+    if (target_.group_size > 0) return false;
     Index n = 1;
     for (int a : p.axes) n = n * axes_.axes[a].extent;
     return !p.axes.empty() && (!n.is_const() || n.value() * 4 <= target_.l2_bytes / 4);

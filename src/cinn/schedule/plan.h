@@ -38,6 +38,7 @@ struct KernelPlan {
   // By columns, nothing reduced: a parallel axis along which an input runs (a transposed one). Iterations take tiles of
   // it, so that a line of the input, once fetched, serves the whole tile.
   int tile_axis = -1;
+  bool by_group = false;  // devices with groups of threads: one iteration a group (Kernel::by_group)
   std::vector<PassPlan> passes;
 };
 

@@ -69,7 +69,10 @@ void set_fallback(uint8_t kind, RunFn fn) { table().fallback[kind] = fn; }
 
 namespace {
 void (*copy_function)(const Tensor&, const Tensor&) = nullptr;
-}
+std::array<DeviceCopy, kKinds> device_copies{};
+}  // namespace
+void set_device_copy(uint8_t kind, DeviceCopy fn) { device_copies[kind] = fn; }
+DeviceCopy device_copy(uint8_t kind) { return device_copies[kind]; }
 void copy_elements(const Tensor& dst, const Tensor& src) { copy_function(dst, src); }
 void set_copy(void (*fn)(const Tensor&, const Tensor&)) { copy_function = fn; }
 

@@ -24,6 +24,10 @@ void set_fallback(uint8_t device_kind, RunFn fn);
 // Copies all elements between tensors of one shape and dtype, any strides, any places.
 void copy_elements(const Tensor& dst, const Tensor& src);
 void set_copy(void (*fn)(const Tensor& dst, const Tensor& src));
+// Between tensors of one device, which is not the CPU, where either is strided. Null: there is no such copy.
+using DeviceCopy = void (*)(const Tensor& dst, const Tensor& src);
+void set_device_copy(uint8_t device_kind, DeviceCopy fn);
+DeviceCopy device_copy(uint8_t device_kind);
 
 struct RegisterCpu {
   RegisterCpu(std::string_view op, RunFn fn) { register_kernel(op, 0, fn); }

@@ -4,15 +4,18 @@
 
 #include <cctype>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "base/error.h"
+#include "cinn/codegen/c_like/helpers.h"
 
 namespace paddle::cinn {
 namespace {
 
 using scalar::Fn;
 
-std::string type_name(DType t) {
+std::string type_of(DType t) {
   switch (t) {
     case DType::kBool:
       return "int";
@@ -39,19 +42,12 @@ std::string type_name(DType t) {
   }
 }
 
-std::string memory_type(DType t) {
-  if (t == DType::kBool) return "pd_u8";
-  if (t == DType::kBFloat16 || t == DType::kFloat16) return "pd_u16";
-  return type_name(t);
-}
-
 class Printer {
  public:
   Printer(const Module& m, const Dialect& d) : m_(m), d_(d) {}
 
-  std::string run() {
-    out_ = d_.prelude;
-    for (const Kernel& k : m_.kernels) kernel(k);
+  std::string run(const std::string& prefix) {
+    for (const Kernel& k : m_.kernels) kernel(k, prefix);
     return std::move(out_);
   }
 
@@ -61,6 +57,16 @@ class Printer {
     return fmt::format("{}{}", names[static_cast<int>(m_.buffers[b].role)], m_.buffers[b].slot);
   }
 
+  std::string type_name(DType t) const {
+    check(t != DType::kFloat64 || d_.has_f64, ErrorKind::kNotImplemented, "[cinn] the device has no float64");
+    return type_of(t);
+  }
+  std::string memory_type(DType t) const {
+    if (t == DType::kBool) return "pd_u8";
+    if (t == DType::kBFloat16 || t == DType::kFloat16) return "pd_u16";
+    return type_name(t);
+  }
+
   std::string pointer(DType t) const { return fmt::format("{} {}*", d_.global, memory_type(t)); }
 
   void line(int depth, const std::string& text) {
@@ -68,41 +74,92 @@ class Printer {
     out_ += text + "\n";
   }
 
-  void kernel(const Kernel& k) {
-    std::string parameters;
+  // -- kernels
+
+  std::string parameters() const {
+    std::string out;
+    bool temporaries = false;
     for (size_t b = 0; b < m_.buffers.size(); ++b) {
       const Buffer& x = m_.buffers[b];
+      temporaries |= x.role == BufferRole::kTemp;
       if (x.role > BufferRole::kOutput) continue;
-      parameters += fmt::format("{}{} {} {}, ", x.role == BufferRole::kInput ? "const " : "", pointer(x.dtype),
-                                d_.restrict_qualifier, buffer(static_cast<int>(b)));
+      out += fmt::format("{}{} {} {}, ", x.role == BufferRole::kInput ? "const " : "", pointer(x.dtype),
+                         d_.restrict_qualifier, buffer(static_cast<int>(b)));
     }
-    parameters += fmt::format("{0} char* workspace, {0} char* scratch, ", d_.global);
-    for (int i = 0; i < m_.num_symbols; ++i) parameters += fmt::format("pd_i64 s{}, ", i);
-    line(0, fmt::format("{} {}({}pd_i64 begin, pd_i64 end) {{", d_.kernel, k.name, parameters));
+    if (temporaries || !d_.parallel()) out += d_.global + " char* workspace, ";
+    if (!d_.parallel()) out += d_.global + " char* scratch, ";
+    for (int i = 0; i < m_.num_symbols; ++i) out += fmt::format("pd_i64 s{}, ", i);
+    return out + "pd_i64 begin, pd_i64 end";
+  }
+
+  void kernel(const Kernel& k, const std::string& prefix) {
+    kernel_ = &k;
+    shared_.clear();
+    dealt_out_.clear();
+    if (k.by_group) find_dealt_out(k.body, false);
+    line(0, fmt::format("{} {}{}({}) {{", d_.kernel, prefix, k.name, parameters()));
+    for (DType t : shared_types(k.body))
+      line(1, fmt::format("{} {} shared_{}[{}];", d_.local, type_name(t), paddle::name_of(t), d_.group_size));
     for (size_t b = 0; b < m_.buffers.size(); ++b) {
       const Buffer& x = m_.buffers[b];
       if (x.role <= BufferRole::kOutput) continue;
+      check(x.role == BufferRole::kTemp || !d_.parallel(), ErrorKind::kNotImplemented,
+            "[cinn] scratch memory of threads, which the device does not have");
       line(1, fmt::format("{0} {1} = ({0})({2} + {3});", pointer(x.dtype), buffer(static_cast<int>(b)),
                           x.role == BufferRole::kTemp ? "workspace" : "scratch", index(x.offset)));
     }
     const std::string p = atom(k.parallel_var);
-    if (d_.thread_index.empty()) {
+    if (!d_.parallel()) {
       line(1, fmt::format("for (pd_i64 {0} = begin; {0} < end; ++{0}) {{", p));
-      block(k.body, 2);
+      block(k.body, 2, false);
+      line(1, "}");
+    } else if (k.by_group) {  // as many groups as iterations: no thread turns away from a barrier
+      line(1, fmt::format("pd_i64 {} = begin + {}, item = {};", p, d_.group_id, d_.local_id));
+      block(k.body, 1, false);
     } else {
-      line(1, fmt::format("pd_i64 {} = begin + {};", p, d_.thread_index));
+      line(1, fmt::format("pd_i64 {} = begin + {} * {} + {};", p, d_.group_id, d_.group_size, d_.local_id));
       line(1, fmt::format("if ({} < end) {{", p));
-      if (!(m_.scratch_bytes == Index(0))) {  // each thread has its own
-        line(2, fmt::format("scratch += ({} - begin) * ({});", p, index(m_.scratch_bytes)));
-        for (size_t b = 0; b < m_.buffers.size(); ++b)
-          if (m_.buffers[b].role == BufferRole::kScratch)
-            line(2, fmt::format("{} = ({})(scratch + {});", buffer(static_cast<int>(b)), pointer(m_.buffers[b].dtype),
-                                index(m_.buffers[b].offset)));
-      }
-      block(k.body, 2);
+      block(k.body, 2, false);
+      line(1, "}");
     }
-    line(1, "}");
     line(0, "}");
+    kernel_ = nullptr;
+  }
+
+  // -- kernels whose iterations are computed by groups: loops marked vectorize are dealt out to the group's threads
+
+  bool deals_out(const Stmt& s) const { return kernel_->by_group && d_.parallel() && s.vectorize; }
+
+  // Accumulators that each thread has a part of.
+  void find_dealt_out(const std::vector<Stmt>& body, bool inside) {
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::kFor) find_dealt_out(s.body, inside || deals_out(s));
+      if (s.kind == StmtKind::kUpdate && inside) dealt_out_.insert(s.acc);
+    }
+  }
+
+  std::set<DType> shared_types(const std::vector<Stmt>& body) const {
+    std::set<DType> out;
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::kAcc && dealt_out_.count(s.acc)) out.insert(s.dtype);
+      if (s.kind == StmtKind::kFor) out.merge(shared_types(s.body));
+    }
+    return out;
+  }
+
+  // All threads' parts of an accumulator, combined as a tree in shared memory; each thread ends with the whole.
+  void combine_parts(const Stmt& acc, int depth) {
+    const std::string shared = fmt::format("shared_{}", paddle::name_of(acc.dtype));
+    const std::string both =
+        function(function_of(acc.reduce, acc.dtype), {shared + "[item]", shared + "[item + step]"}, acc.dtype);
+    line(depth, fmt::format("{}[item] = acc{};", shared, acc.acc));
+    line(depth, d_.barrier + ";");
+    line(depth, fmt::format("for (pd_i64 step = {}; step > 0; step /= 2) {{", d_.group_size / 2));
+    line(depth + 1, fmt::format("if (item < step) {}[item] = {};", shared, both));
+    line(depth + 1, d_.barrier + ";");
+    line(depth, "}");
+    line(depth, fmt::format("acc{} = {}[0];", acc.acc, shared));
+    line(depth, d_.barrier + ";");
   }
 
   std::string index(const Index& e) const {
@@ -146,9 +203,9 @@ class Printer {
   }
 
   static std::string integer(int64_t x, DType t) {
-    if (t == DType::kUInt64) return fmt::format("{}ull", static_cast<uint64_t>(x));
-    if (x == INT64_MIN) return "(-9223372036854775807ll - 1)";
-    return size_of(t) == 8       ? fmt::format("({}ll)", x)
+    if (t == DType::kUInt64) return fmt::format("((pd_u64){}ul)", static_cast<uint64_t>(x));
+    if (x == INT64_MIN) return "((pd_i64)-9223372036854775807l - 1)";
+    return size_of(t) == 8       ? fmt::format("((pd_i64){})", x)
            : t == DType::kUInt32 ? fmt::format("{}u", static_cast<uint32_t>(x))
            : x == INT32_MIN      ? "(-2147483647 - 1)"
                                  : fmt::format("({})", x);
@@ -207,10 +264,11 @@ class Printer {
 
   std::string function(Fn fn, const std::vector<std::string>& args, DType t) const {
     if (t == DType::kBool || (is_integer(t))) {
-      std::string e = integer_function(fn, args, is_unsigned_int(t));
+      std::string e = integer_function(fn, args, t);
       if (!e.empty()) return scalar::info(fn).boolean || t == DType::kBool ? e : fmt::format("({}){}", type_name(t), e);
     }
     std::string s = scalar::info(fn).c;
+    if (fn == Fn::mod) return fmt::format("pd_mod_{}({}, {})", t == DType::kFloat64 ? "f64" : "f32", args[0], args[1]);
     check(s.find("pd_") == std::string::npos || fn == Fn::sign, ErrorKind::kNotImplemented,
           "[cinn] {} has no C spelling", scalar::info(fn).name);
     if (fn == Fn::sign) s = "($0 > 0 ? 1 : $0 < 0 ? -1 : $0)";
@@ -244,7 +302,9 @@ class Printer {
   // Names of functions that end in f by themselves: erf(.
   static bool ends_in_plain_f(const std::string& s, size_t i) { return i >= 2 && s.compare(i - 2, 3, "erf") == 0; }
 
-  static std::string integer_function(Fn fn, const std::vector<std::string>& a, bool is_unsigned) {
+  static std::string integer_function(Fn fn, const std::vector<std::string>& a, DType t) {
+    const bool is_unsigned = is_unsigned_int(t);
+    const int width = 8 * static_cast<int>(size_of(t));
     const char* u = is_unsigned ? "u64" : "i64";
     switch (fn) {
       case Fn::div:
@@ -287,32 +347,56 @@ class Printer {
         return "1";
       case Fn::signbit:
         return fmt::format("({} < 0)", a[0]);
+      case Fn::bitwise_not:
+        return t == DType::kBool ? fmt::format("({} == 0)", a[0]) : fmt::format("(~{})", a[0]);
+      case Fn::shift_left:
+        return fmt::format("pd_shift_left({}, {}, {})", a[0], a[1], width);
+      case Fn::shift_right:
+        return is_unsigned ? fmt::format("pd_shift_right_logical({}, {}, {})", a[0], a[1], width)
+                           : fmt::format("pd_shift_right_i64({}, {}, {})", a[0], a[1], width);
+      case Fn::shift_right_logical:
+        return fmt::format("pd_shift_right_logical({}, {}, {})", a[0], a[1], width);
+      case Fn::real:
+      case Fn::conj:
+        return a[0];
+      case Fn::imag:
+      case Fn::angle:
+        return "0";
       default:
         return substitute(scalar::info(fn).c, a);
     }
   }
 
-  void store(const Stmt& s, int depth) {
+  // dealt_out: inside of a loop in which each thread has elements of its own; elsewhere one thread writes for all.
+  void store(const Stmt& s, int depth, bool dealt_out) {
     const DType t = m_.buffers[s.buffer].dtype;
     std::string e = v(s.value);
     if (t == DType::kBFloat16) e = fmt::format("pd_bf16_store({})", e);
     if (t == DType::kFloat16) e = fmt::format("pd_f16_store({})", e);
-    line(depth, fmt::format("{}[{}] = {};", buffer(s.buffer), index(s.index), e));
+    const char* one = kernel_->by_group && d_.parallel() && !dealt_out ? "if (item == 0) " : "";
+    line(depth, fmt::format("{}{}[{}] = {};", one, buffer(s.buffer), index(s.index), e));
   }
 
-  void block(const std::vector<Stmt>& body, int depth) {
+  void let(const Stmt& s, int depth) {
+    const Value& x = m_.values[s.value];
+    if (x.op == ValueOp::kReadAcc && d_.parallel() && dealt_out_.count(static_cast<int>(x.integer)))
+      combine_parts(shared_.at(static_cast<int>(x.integer)), depth);
+    line(depth, fmt::format("{} v{} = {};", type_name(x.dtype), s.value, value(x)));
+  }
+
+  void block(const std::vector<Stmt>& body, int depth, bool dealt_out) {
     for (const Stmt& s : body) switch (s.kind) {
         case StmtKind::kLet:
-          line(depth,
-               fmt::format("{} v{} = {};", type_name(m_.values[s.value].dtype), s.value, value(m_.values[s.value])));
+          let(s, depth);
           break;
         case StmtKind::kStore:
-          store(s, depth);
+          store(s, depth, dealt_out);
           break;
         case StmtKind::kPrefetch:
           break;
         case StmtKind::kAcc: {
           const Value x = identity_of(s.reduce, s.dtype);
+          shared_[s.acc] = s;
           line(depth, fmt::format("{} acc{} = {};", type_name(s.dtype), s.acc,
                                   is_float(s.dtype) ? number(x.imm, s.dtype) : integer(x.integer, s.dtype)));
           break;
@@ -324,8 +408,10 @@ class Printer {
           break;
         }
         case StmtKind::kFor: {
-          line(depth, fmt::format("for (pd_i64 {0} = 0; {0} < {1}; ++{0}) {{", atom(s.var), index(s.extent)));
-          block(s.body, depth + 1);
+          const bool deal = deals_out(s);
+          line(depth, fmt::format("for (pd_i64 {0} = {1}; {0} < {2}; {0} += {3}) {{", atom(s.var), deal ? "item" : "0",
+                                  index(s.extent), deal ? d_.group_size : 1));
+          block(s.body, depth + 1, dealt_out || deal);
           line(depth, "}");
         }
       }
@@ -334,10 +420,23 @@ class Printer {
   const Module& m_;
   const Dialect& d_;
   std::string out_;
+  const Kernel* kernel_ = nullptr;
+  std::set<int> dealt_out_;
+  std::map<int, Stmt> shared_;  // accumulators by number, as they were declared
 };
 
 }  // namespace
 
-std::string print_c(const Module& module, const Dialect& dialect) { return Printer(module, dialect).run(); }
+std::string print_c(const Module& module, const Dialect& dialect) {
+  return whole_source(print_kernels(module, dialect, ""), dialect);
+}
+
+std::string print_kernels(const Module& module, const Dialect& dialect, const std::string& prefix) {
+  return Printer(module, dialect).run(prefix);
+}
+
+std::string whole_source(const std::string& kernels, const Dialect& dialect) {
+  return dialect.prelude + helpers_for(kernels, dialect) + kernels;
+}
 
 }  // namespace paddle::cinn

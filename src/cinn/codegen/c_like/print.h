@@ -7,9 +7,14 @@
 
 namespace paddle::cinn {
 
-// One function per kernel, named as it is. Parameters: every buffer of the module in order (inputs, outputs), then the
-// workspace and the thread's scratch memory as bytes, then one int64 per symbol, then begin and end of the range of
-// iterations.
+// One function per kernel, named as it is. Parameters: the inputs, the outputs, then the workspace as bytes (in
+// dialects of parallel devices only if there are temporaries), the thread's scratch memory as bytes (other dialects
+// only), one int64 per symbol, then begin and end of the range of iterations.
 std::string print_c(const Module& module, const Dialect& dialect);
+
+// The parts, for sources that hold several modules: the kernels alone, `prefix` put before their names; and the prelude
+// and helper functions added to kernels.
+std::string print_kernels(const Module& module, const Dialect& dialect, const std::string& prefix);
+std::string whole_source(const std::string& kernels, const Dialect& dialect);
 
 }  // namespace paddle::cinn

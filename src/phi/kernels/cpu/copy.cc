@@ -15,28 +15,34 @@ void copy_on_cpu(const Tensor& dst, const Tensor& src) {
   tile::run_copy(a.broadcast(dst, src.shape()), b.broadcast(src, src.shape()), sizes);
 }
 
+// `t` in one dense block, on its own device.
 Tensor dense_copy(const Tensor& t) {
+  if (t.is_contiguous()) return t;
   Tensor out = Tensor::empty(t.shape(), t.dtype(), t.place());
-  copy_on_cpu(out, t);
+  copy_elements(out, t);
   return out;
 }
 
-// Devices copy whole dense blocks; a strided side is packed or unpacked on the host.
+void copy_on_device(const Tensor& dst, const Tensor& src) {
+  DeviceCopy strided = device_copy(dst.place().kind);
+  check(strided != nullptr, ErrorKind::kNotImplemented, "[copy] {} can't copy strided tensors: it has no compiler",
+        to_string(dst.place()));
+  strided(dst, src);
+}
+
+// Blocks go from device to device as they are; strided sides are packed and unpacked where they lie.
 void copy(const Tensor& dst, const Tensor& src) {
   if (dst.place().is_cpu() && src.place().is_cpu()) return copy_on_cpu(dst, src);
-  size_t bytes = static_cast<size_t>(src.numel()) * size_of(src.dtype());
-  if (dst.is_contiguous()) {
-    Tensor from = src.is_contiguous() ? src : (src.place().is_cpu() ? dense_copy(src) : Tensor());
-    check(from.defined(), ErrorKind::kNotImplemented, "[copy] a strided tensor on {} can't be copied yet",
-          to_string(src.place()));
-    device::copy(dst.data(), dst.place(), from.data(), from.place(), bytes);
-    return;
+  if (src.numel() == 0) return;
+  if (dst.is_contiguous() && src.is_contiguous()) {
+    const size_t bytes = static_cast<size_t>(src.numel()) * size_of(src.dtype());
+    return device::copy(dst.data(), dst.place(), src.data(), src.place(), bytes);
   }
-  check(dst.place().is_cpu() && src.is_contiguous(), ErrorKind::kNotImplemented,
-        "[copy] a strided target on {} can't be written yet", to_string(dst.place()));
-  Tensor host = Tensor::empty(src.shape(), src.dtype(), Place::cpu());
-  device::copy(host.data(), Place::cpu(), src.data(), src.place(), bytes);
-  copy_on_cpu(dst, host);
+  if (dst.place() == src.place()) return copy_on_device(dst, src);
+  Tensor from = dense_copy(src);
+  Tensor there = dst.is_contiguous() ? dst : Tensor::empty(dst.shape(), dst.dtype(), dst.place());
+  copy(there, from);
+  if (!there.same(dst)) copy(dst, there);
 }
 
 [[maybe_unused]] const bool installed = [] {

@@ -1,0 +1,45 @@
+#include "cinn/group/loop_rules.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "cinn/group/nest.h"
+
+namespace paddle::cinn {
+
+IndexRule loop_rule(const pir::Operation& op) {
+  static const auto* table = [] {
+    auto* all = new std::unordered_map<std::string, IndexRule>;
+    for (RuleTable part : {order_rules(), product_rules(), pool_rules(), scatter_rules(), update_rules()})
+      for (auto& [name, rule] : part) all->emplace("pd_op." + std::string(name), rule);
+    return all;
+  }();
+  auto it = table->find(std::string(op.name()));
+  return it == table->end() ? nullptr : it->second;
+}
+
+bool flag(const pir::Operation& op, std::string_view name) {
+  pir::Attribute a = op.attr(name);
+  return a && a.as_bool();
+}
+
+int64_t whole(const pir::Operation& op, std::string_view name, int64_t absent) {
+  pir::Attribute a = op.attr(name);
+  return a ? a.as_int() : absent;
+}
+
+double real(const pir::Operation& op, std::string_view name, double absent) {
+  pir::Attribute a = op.attr(name);
+  return a ? a.as_double() : absent;
+}
+
+std::string word(const pir::Operation& op, std::string_view name, std::string_view absent) {
+  pir::Attribute a = op.attr(name);
+  return a ? std::string(a.as_string()) : std::string(absent);
+}
+
+void no_nest(const pir::Operation& op, std::string_view why) {
+  fail(ErrorKind::kNotImplemented, "{} can't be compiled: {}", op.describe(), why);
+}
+
+}  // namespace paddle::cinn
