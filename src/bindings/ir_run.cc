@@ -6,6 +6,7 @@
 #include "bindings/ir_classes.h"
 #include "compile/interpret.h"
 #include "compile/pipeline.h"
+#include "device/default_place.h"
 #include "dispatch/eager.h"
 
 namespace paddle::bindings {
@@ -45,6 +46,7 @@ PyObject* prepare(PyObject*, PyObject* args) {
     Tensors outs = tensors_from(fetches, "fetch_list");
     r->num_fetched = outs.size();
     r->options.inference = inference != 0;
+    r->options.place = device::default_place();
     r->whole = cut_to(program_of(program), outs, writes != 0, false);
     for (pir::Operation& op : r->whole.block())
       if (op.is("pd_op.data") || op.is("pd_op.feed")) {

@@ -6,6 +6,7 @@
 #include "cinn/group/fuse.h"
 #include "cinn/jit/library.h"
 #include "compile/decompose.h"
+#include "device/default_place.h"
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
 #include "pir/effects.h"
@@ -78,6 +79,7 @@ size_t keep_compilable(pir::Operation& root, Place place) {
 }  // namespace
 
 void optimise(pir::Program& program, const PipelineOptions& options) {
+  device::PlaceScope host(Place::cpu());  // what passes evaluate, they read
   // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts
   // would reduce.
   if (!options.inputs.empty() || distributed::is_distributed(program)) {
@@ -108,8 +110,8 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
   steps.add("dead_code");
   steps.add_pipeline(pir::stage_pipeline("optimised"));
   if (fuse) {
-    steps.add("fuse", [](pir::Operation& root, pir::PassContext& context) {
-      size_t n = cinn::fuse_groups(root);
+    steps.add("fuse", [&](pir::Operation& root, pir::PassContext& context) {
+      size_t n = cinn::fuse_groups(root, {.all = !options.place.is_cpu()});
       context.count("groups", static_cast<int64_t>(n));
       return n > 0;
     });

@@ -314,7 +314,8 @@ Place Runner::place_for(std::span<const Tensor> inputs) const {
   return any ? Place::cpu() : device::default_place();
 }
 
-// Where the program runs, and how the distributed inputs lie. Those that the program writes, or whose sizes only a call tells, are taken whole.
+// Where the program runs, and how the distributed inputs lie. Those that the program writes, or whose sizes only a call
+// tells, are taken whole.
 PipelineOptions Runner::options_for(std::span<const Tensor> inputs) {
   PipelineOptions options = options_;
   options.place = place_for(inputs);

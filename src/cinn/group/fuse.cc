@@ -28,8 +28,8 @@ class Fuser {
       position_[ops_[i]] = static_cast<int>(i);
       unit_.push_back(static_cast<int>(i));
       members_.push_back({static_cast<int>(i)});
-      // Kernels check indices and say which is wrong; a compiled group reads a row that exists and says nothing.
-      inside_.push_back(translatable(*ops_[i]) && !picks_rows(*ops_[i]));
+      inside_.push_back(belongs_inside(*ops_[i]));
+      alone_.push_back(inside_.back() && !translatable(*ops_[i]));
     }
     find_edges();
     bind_lists();
@@ -43,6 +43,12 @@ class Fuser {
   }
 
  private:
+  bool belongs_inside(const Operation& op) const {
+    // Kernels check indices and say which is wrong; a compiled group reads a row that exists and says nothing.
+    if (!options_.all) return translatable(op) && !picks_rows(op);
+    return translatable(op, {.loops = true}) && !op.has(kInplaceOnly);
+  }
+
   // -- dependence
 
   void find_edges() {
@@ -139,7 +145,7 @@ class Fuser {
     const std::set<int> producers = before_[i];
     for (int p : producers) {
       const int a = unit_[p], b = unit_[i];
-      if (a == b || !inside_[p] || is_number(p)) continue;
+      if (a == b || !inside_[p] || is_number(p) || alone_[p] || alone_[i]) continue;
       if (members_[a].size() + members_[b].size() > options_.max_ops) continue;
       if (reaches_around(a, b) || reaches_around(b, a)) continue;
       unite(a, b);
@@ -196,8 +202,9 @@ class Fuser {
       if (members_[u].empty() || !inside_[members_[u][0]]) continue;
       trim(static_cast<int>(u));
       size_t computing = 0;
-      for (int m : members_[u]) computing += !ops_[m]->has(kIndexMap) && ops_[m]->info() && !is_number(m);
-      if (computing >= options_.min_ops) continue;
+      const uint64_t light = options_.all ? kView : kIndexMap;
+      for (int m : members_[u]) computing += !ops_[m]->has(light) && ops_[m]->info() && !is_number(m);
+      if (computing >= (options_.all ? 1 : options_.min_ops)) continue;
       for (std::vector<int> all = members_[u]; int m : all) evict(m);
     }
   }
@@ -229,15 +236,20 @@ class Fuser {
     return order;
   }
 
+  bool makes_group(const std::vector<int>& members) const {
+    if (members.empty() || !inside_[members[0]]) return false;
+    return members.size() > 1 || (options_.all && !is_number(members[0]));
+  }
+
   size_t rebuild() {
     size_t groups = 0;
     bool any = false;
-    for (const auto& m : members_) any |= m.size() > 1 && inside_[m[0]];
+    for (const auto& m : members_) any |= makes_group(m);
     if (!any) return 0;
     Operation* terminator = block_.terminator();
     for (int u : unit_order()) {
       const auto& members = members_[u];
-      if (members.size() > 1 && inside_[members[0]]) {
+      if (makes_group(members)) {
         make_group(u);
         ++groups;
       } else {
@@ -282,6 +294,7 @@ class Fuser {
   std::vector<int> unit_;                  // of each operation
   std::vector<std::vector<int>> members_;  // of each unit, in order
   std::vector<bool> inside_;               // may stand in a group
+  std::vector<bool> alone_;  // operations by loop rules: whoever joined them would be computed in their loops
 };
 
 }  // namespace
@@ -324,7 +337,7 @@ CompiledRegion compile_region(const Operation& group, const std::shared_ptr<Devi
   std::erase(ops, yield);
   const std::vector<pir::Value> results = yield->operands();
   try {
-    TranslatedGroup t = translate(ops, results);
+    TranslatedGroup t = translate(ops, results, {.loops = batch != nullptr});
     if (batch) return {nullptr, compile_for_device(t.group, batch), std::move(t.inputs), std::move(t.symbols)};
     return {compile(t.group), nullptr, std::move(t.inputs), std::move(t.symbols)};
   } catch (const InternalError& e) {

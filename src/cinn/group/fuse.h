@@ -12,6 +12,8 @@ namespace paddle::cinn {
 struct FuseOptions {
   size_t max_ops = 200;  // of one group: compile time grows with it
   size_t min_ops = 2;    // that compute something; less runs by kernels
+  // For a device without kernels: every operation that the compiler knows goes into a group, if need be one of its own.
+  bool all = false;
 };
 
 // In every block under `root`. A group's operands are the values that it uses from outside; its region holds the
