@@ -89,7 +89,8 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
     program = distributed::partition(program, partition);
   }
   // Each operator's output is looked at where numbers are checked: groups have none but their last.
-  bool fuse = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf") && can_compile(options.place);
+  bool fuse =
+      options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf") && can_compile(options.place);
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add_pipeline(pir::stage_pipeline("captured"));
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
