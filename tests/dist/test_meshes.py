@@ -132,9 +132,11 @@ def test_a_model_over_two_meshes_trains_as_in_one_process(ids, split):
         assert '"pd_op.send_v2"' in text or '"pd_op.recv_v2"' in text
 
 
-def test_eager_training_over_two_meshes():
+@pytest.mark.parametrize("clip", [None, 0.1])
+def test_eager_training_over_two_meshes(clip):
     def steps(net, place=lambda x: x, rank=0):
-        opt = paddle.optimizer.SGD(0.05, parameters=net.parameters())
+        norm = None if clip is None else nn.ClipGradByGlobalNorm(clip)
+        opt = paddle.optimizer.SGD(0.05, parameters=net.parameters(), grad_clip=norm)
         for _ in range(3):
             loss = ((net(place(paddle.to_tensor(numbers(6, 4))))) ** 2).mean()
             loss.backward()
@@ -214,6 +216,7 @@ def test_a_rank_outside_the_mesh_is_told_so():
     def body(rank):
         t = dist.shard_tensor(numbers(2, 2), dist.ProcessMesh([0]), [R()])
         if rank == 1:
+            assert "this rank is outside the mesh" in repr(t)
             with pytest.raises(RuntimeError, match="outside the mesh"):
                 t.numpy()
         return True

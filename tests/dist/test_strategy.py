@@ -252,6 +252,27 @@ def test_named_passes_run():
     assert before >= 2 and after == before  # forward and backward
 
 
+def test_pipeline_with_scaled_losses():
+    """An overflow on one stage is seen on all."""
+    want = run(1, lambda rank: trained(Stages())[0])[0]
+
+    def body(rank):
+        options = {"pipeline": {"enable": True, "accumulate_steps": 2},
+                   "amp": {"enable": True, "dtype": "float16", "init_loss_scaling": 256.0, "decr_every_n_nan_or_inf": 1}}  # fmt: skip
+        net = Stages([dist.ProcessMesh([0]), dist.ProcessMesh([1])])
+        losses, model = trained(net, dist.Strategy(options))
+        if rank == 0:
+            net.blocks[0][0].weight._local_value().set_value(np.full([4, 8], float("inf"), "float32"))
+        before = values(net, rank)
+        model(paddle.to_tensor(numbers(8, 4)), paddle.to_tensor(numbers(8, 2)))
+        same = all(a is None or np.array_equal(a, b) for a, b in zip(before, values(net, rank)))
+        return losses, same, float(model._scaler._scale)
+
+    for losses, same, scale in run(2, body):
+        np.testing.assert_allclose(losses, want, rtol=2e-2)
+        assert same and scale == pytest.approx(256.0 * 0.8)
+
+
 REFUSED = [
     ("sharding", "enable_stage1_tensor_fusion", True), ("pipeline", "vpp_degree", 2), ("fused_passes", "gemm_epilogue", True),
     ("amp", "use_master_grad", True), ("qat", "enable", True), ("tuning", "enable", True), ("dp_optimization", "enable", True),

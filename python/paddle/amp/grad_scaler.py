@@ -27,12 +27,13 @@ def _unscale(grads, inverse) -> bool:
     fused = getattr(_C_ops, "fused_unscale_", None)
     if fused is not None:
         return bool(fused(grads, inverse))
-    finite = None
+    from ..nn.clip import _total
+
+    bad = []
     for grad in grads:
-        good = grad.isfinite().all()
-        finite = good if finite is None else finite.logical_and(good)
+        bad.append(grad.isfinite().logical_not().any().astype("float32"))
         core.assign_(grad, grad * inverse)
-    return finite is not None and not bool(finite)
+    return bool(bad) and bool(_total(bad) > 0)
 
 
 class AmpScaler:

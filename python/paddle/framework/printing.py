@@ -112,10 +112,13 @@ def _wrap(items, width, indent) -> str:
 def tensor_to_string(tensor, prefix="Tensor") -> str:
     """The text of ``repr(tensor)``: shape, dtype, place, ``stop_gradient`` and the values."""
     name = str(tensor.dtype).rsplit(".", 1)[-1]
-    shown = tensor.detach()
-    array = shown.astype("float32").numpy() if name == "bfloat16" else tensor_to_numpy(shown)
     indent = len(prefix) + 1
-    values = format_array(np.asarray(array), indent)
+    if tensor.is_dist() and not tensor.process_mesh.contains(core.dist.rank()):
+        values = "(this rank is outside the mesh)"
+    else:
+        shown = tensor.detach()
+        array = shown.astype("float32").numpy() if name == "bfloat16" else tensor_to_numpy(shown)
+        values = format_array(np.asarray(array), indent)
     place = tensor.place
     if tensor.is_dist():
         return (

@@ -52,6 +52,15 @@ class ClipGradBase:
         return self._dygraph_clip(params_grads)
 
 
+def _total(values):
+    """The sum of scalars; of distributed ones on several meshes as a plain tensor on every rank."""
+    if any(v.is_dist() for v in values):
+        from paddle.distributed.auto_parallel.api import sum_over_meshes
+
+        return sum_over_meshes(values)
+    return paddle.sum(paddle.stack(values))
+
+
 def _wanted(param, grad):
     return grad is not None and getattr(param, "need_clip", True) is not False
 
@@ -116,7 +125,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
         if not squares:
             return params_grads
         wide = "float64" if any(s.dtype == paddle.float64 for s in squares) else "float32"
-        total = paddle.sqrt(paddle.sum(paddle.stack([s.astype(wide) for s in squares])))
+        total = paddle.sqrt(_total([s.astype(wide) for s in squares]))
         if self.auto_skip_clip and bool(total <= self.clip_norm):
             return params_grads
         factor = self.clip_norm / paddle.clip(total, min=self.clip_norm)

@@ -156,6 +156,21 @@ def reshard_axes(tensor, mesh, placements):
     return _C_ops.reshard(tensor, f"~{changes}:{text}", _origin(tensor))
 
 
+def sum_over_meshes(values):
+    """The sum of scalars, distributed or plain. If they lie on several meshes, every rank of these gets it as a plain tensor."""
+    by_mesh: dict = {}
+    for value in values:
+        attr = attr_of(value)
+        by_mesh.setdefault(None if attr is None else attr[0], []).append(value)
+    sums = {mesh: paddle.sum(paddle.stack(same)) for mesh, same in by_mesh.items()}
+    if len(by_mesh) - (None in by_mesh) < 2:
+        return paddle.add_n(list(sums.values()))
+    ranks = sorted({i for mesh in sums if mesh is not None for i in mesh.process_ids})
+    everyone = ProcessMesh(ranks)
+    plain = [v if mesh is None else unshard_dtensor(reshard(v, everyone, [Replicate()])) for mesh, v in sums.items()]
+    return paddle.add_n(plain)
+
+
 def unshard_dtensor(dist_tensor):
     """The whole value as a plain tensor on every process of the mesh."""
     return _C_ops.reshard(dist_tensor, "", _origin(dist_tensor))
