@@ -50,6 +50,8 @@ def _home(value) -> str | None:
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if not isinstance(module, str) or not module.startswith("paddle") or name is None:
         return None
+    if module.startswith("paddle._core."):  # parts of the extension module have no file of their own
+        return None
     return module if getattr(sys.modules.get(module), name, None) is value else None
 
 
@@ -57,7 +59,7 @@ def _entry(module, name: str, value, operators: Operators) -> str:
     if isinstance(value, __future__._Feature):
         return ""
     if isinstance(value, types.ModuleType):
-        if not value.__name__.startswith("paddle"):
+        if not value.__name__.startswith("paddle") or value.__name__.startswith("paddle._core."):
             return f"{name}: Any\n"
         parent, _, leaf = value.__name__.rpartition(".")
         return f"from {parent} import {leaf} as {name}\n" if parent else ""
