@@ -13,6 +13,7 @@
 #include "pir/builder.h"
 #include "pir/serialize/json.h"
 #include "pir/serialize/params.h"
+#include "pir/verifier.h"
 
 namespace paddle::bindings {
 namespace {
@@ -117,11 +118,32 @@ Object namespace_of(Object fields) {
   return own(PyObject_Call(cls.get(), none.get(), fields.get()));
 }
 
+// A program that keeps the IR's rules, with its parameters.
+pir::Program read_program(const std::string& program_file, const std::string& params_file) {
+  const std::string* where = &program_file;
+  try {
+    pir::Program p = pir::program_from_json(read_text(program_file));
+    pir::verify(p);
+    for (pir::Operation& op : p.block())
+      check(!op.has(pir::kGraphInput) || op.result().type().has_shape(), ErrorKind::kValue,
+            "{} brings in a value of type {}, expected a tensor", op.describe(), op.result().type().str());
+    where = &params_file;
+    if (std::filesystem::exists(params_file))
+      pir::load_parameters(p, params_file);
+    else
+      check(pir::parameter_names(p).empty(), ErrorKind::kValue, "no such file, but the program has {} parameters",
+            pir::parameter_names(p).size());
+    where = &program_file;
+    pir::refine_types(p);
+    return p;
+  } catch (const Error& e) {
+    fail(e.kind(), "[jit.load] '{}': {}", *where, e.what());
+  }
+}
+
 Object load_method(const std::string& program_file, const std::string& params_file, const std::string& name,
                    PyObject* parameters) {
-  pir::Program p = pir::program_from_json(read_text(program_file));
-  if (std::filesystem::exists(params_file)) pir::load_parameters(p, params_file);
-  pir::refine_types(p);
+  pir::Program p = read_program(program_file, params_file);
   for (auto& [parameter, tensor] : p.parameters()) {
     Tensor t = tensor;
     PyObject* known = PyDict_GetItemString(parameters, parameter.c_str());

@@ -100,7 +100,13 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
   check(inputs.size() == input_slots_.size(), ErrorKind::kValue, "the program expects {} inputs, got {}",
         input_slots_.size(), inputs.size());
   std::vector<int64_t> sizes;
-  for (const InputSymbol& s : input_symbols_) sizes.push_back(inputs[s.input].size(s.axis));
+  for (const InputSymbol& s : input_symbols_) {
+    const Tensor& t = inputs[s.input];
+    check(s.axis < t.shape().size(), ErrorKind::kValue,
+          "input {} \"{}\": the program expects more than {} dimensions, got {}", s.input, input_names_[s.input],
+          s.axis, to_string(t.shape()));
+    sizes.push_back(t.size(s.axis));
+  }
   auto on_host = [](const Tensor& t) { return !t.defined() || t.place().is_cpu(); };
   const std::span<const Tensor> held(parameters.empty() ? std::span<const Tensor>(parameters_) : parameters);
   const bool host = place_.is_cpu() && std::all_of(inputs.begin(), inputs.end(), on_host) &&
@@ -121,6 +127,7 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
     else
       frame->stacks[input_slots_[i]] = bundle_of(inputs[i]).items;
   }
+  compare(code_->arg_checks, *frame, nullptr);
   for (size_t i = 0; i < parameter_slots_.size(); ++i)
     frame->tensors[parameter_slots_[i]] = i < parameters.size() ? parameters[i] : parameters_[i];
   std::vector<Tensor> out;

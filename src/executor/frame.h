@@ -75,5 +75,7 @@ struct Frame {
 };
 
 void run_code(const Code& code, Frame& frame);
+// TypeError or ValueError, with the operation, where a tensor isn't what the program says.
+void compare(const std::vector<TypeCheck>& checks, const Frame& frame, const pir::Operation* source);
 
 }  // namespace paddle::executor

@@ -55,6 +55,15 @@ struct SymbolBinding {
   uint32_t slot, axis, symbol;  // the symbol's value is this extent of the tensor in the slot
 };
 
+// What the program says of a tensor that no shape rule vouches for: an input, a loop's variable, a branch's result.
+// Compiled groups, prepared calls and the arena's layout trust it, so it is compared when the tensor comes.
+struct TypeCheck {
+  uint32_t slot;
+  DType dtype;
+  std::vector<Dim> sizes;  // -1: not known before
+  std::string what;        // "input 0 \"x\"": for the message
+};
+
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Code;
@@ -88,6 +97,7 @@ struct Instruction {
   std::vector<Target> targets;              // operators that overwrite arguments
   std::vector<uint32_t> frees, list_frees;  // slots that die here
   std::vector<SymbolBinding> binds;
+  std::vector<TypeCheck> checks;          // before binds
   std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile: body
   cinn::CompiledRegion group;
   Tensor constant;
@@ -103,6 +113,7 @@ struct Code {
   std::vector<uint32_t> args, arg_is_list;  // of the block
   std::vector<uint32_t> yields, yield_is_list;
   std::vector<SymbolBinding> arg_binds;
+  std::vector<TypeCheck> arg_checks;
 };
 
 }  // namespace paddle::executor

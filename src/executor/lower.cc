@@ -26,6 +26,7 @@ class Lowering {
     compile_groups();
     find_written_parameters(top);
     e_.code_ = std::make_unique<Code>(block(top, true));
+    e_.code_->arg_checks = std::move(input_checks_);
     // Other devices' memory is theirs to lay out.
     if (e_.place_.is_cpu())
       for (auto& [v, slot] : slots_)
@@ -148,6 +149,7 @@ class Lowering {
       code.args.push_back(slot_of(v));
       code.arg_is_list.push_back(is_list(v.type()));
       bind_shape(v, code.arg_binds);
+      expect_type(v, fmt::format("loop variable {}", code.args.size() - 1), code.arg_checks);
     }
     for (Operation& op : b) {
       if (top && edge(op)) continue;
@@ -204,6 +206,7 @@ class Lowering {
           e_.input_symbols_.push_back({static_cast<uint32_t>(e_.input_slots_.size()), static_cast<uint32_t>(axis),
                                        e_.symbol_index_.at(node_of(d).value)});
       e_.input_names_.push_back(op.attr("name").as_string());
+      expect_type(v, fmt::format("input {} \"{}\"", e_.input_slots_.size(), e_.input_names_.back()), input_checks_);
       e_.input_slots_.push_back(slot);
       e_.input_held_.push_back(held(v.type()));
       return true;
@@ -237,6 +240,30 @@ class Lowering {
       // Inside regions a symbol is bound again in every round, hence by every definition.
       if (d.is_symbolic() && node_of(d).op == DimOp::kSymbol && !input_symbol(node_of(d).value))
         binds.push_back({slot_of(v), static_cast<uint32_t>(axis), e_.symbol_index_.at(node_of(d).value)});
+    }
+  }
+  void expect_type(Value v, std::string what, std::vector<TypeCheck>& checks) {
+    pir::Type t = v.type();
+    if (!t || is_list(t) || !t.has_shape() || t.is_dist()) return;
+    TypeCheck c{slot_of(v), t.dtype(), {}, std::move(what)};
+    for (Dim d : t.shape()) c.sizes.push_back(follows_from_inputs({d}) ? d : Dim(-1));
+    checks.push_back(std::move(c));
+  }
+  // Do its results have just the types that the program says, whatever the operands? Shape rules were asked when it was
+  // built.
+  static bool vouched(const Instruction& i) {
+    switch (i.kind) {
+      case Kind::kKernel:
+        return i.static_metas;
+      case Kind::kIf:
+      case Kind::kWhile:
+      case Kind::kArrayRead:
+      case Kind::kArrayStack:
+      case Kind::kArrayConcat:
+      case Kind::kPop:
+        return false;
+      default:
+        return true;
     }
   }
   bool input_symbol(int64_t id) const { return bound_.count(id) > 0; }
@@ -325,6 +352,10 @@ class Lowering {
       fail(ErrorKind::kNotImplemented, "[{}] can't be run", op.name());
     }
     if (i.kind != Kind::kKernel && i.kind != Kind::kGroup) list_flags(op, i);
+    if (!vouched(i))
+      for (size_t k = 0; k < op.num_results(); ++k)
+        if (i.results[k] != kNone && !op.result(k).use_empty())
+          expect_type(op.result(k), fmt::format("result {}", k), i.checks);
   }
 
   Tensor at_place(const Tensor& t) const {
@@ -565,6 +596,7 @@ class Lowering {
   std::unordered_map<const Operation*, cinn::CompiledRegion> groups_;
   std::unordered_set<Value> group_inputs_;
   std::unordered_set<int64_t> bound_;
+  std::vector<TypeCheck> input_checks_;
   std::unordered_map<Value, const Operation*>* last_ = nullptr;
 };
 

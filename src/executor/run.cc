@@ -80,8 +80,8 @@ void Runner::run_each(const Code& code, const Instruction*& at) {
       step(i);
     if (check_numbers_) [[unlikely]]
       check_numbers(i);
-    for (const SymbolBinding& b : i.binds)
-      if (const Tensor& t = f_.tensors[b.slot]; t.defined()) f_.symbols[b.symbol] = t.size(b.axis);
+    if (!i.checks.empty()) compare(i.checks, f_, i.source);
+    bind(i.binds);
     for (uint32_t s : i.frees) f_.tensors[s] = Tensor();
     for (uint32_t s : i.list_frees) f_.lists[s].clear();
   }
@@ -325,6 +325,7 @@ void Runner::loop(const Instruction& i) {
   }
   while (go) {
     put(c.args, lists, values, 1);
+    compare(c.arg_checks, f_, i.source);
     bind(c.arg_binds);
     run(c);
     take_yields(c, values);

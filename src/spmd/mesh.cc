@@ -14,7 +14,7 @@ ProcessMesh::ProcessMesh(Shape shape, std::vector<int64_t> process_ids, std::vec
   int64_t count = 1;
   for (int64_t n : shape_) {
     check(n > 0, ErrorKind::kValue, "[ProcessMesh] expected positive sizes, got shape [{}]", fmt::join(shape_, ", "));
-    count *= n;
+    if (__builtin_mul_overflow(count, n, &count)) count = INT64_MAX;  // more than any list of ids
   }
   check(count == size() && !shape_.empty(), ErrorKind::kValue,
         "[ProcessMesh] shape [{}] holds {} processes, got {} process ids", fmt::join(shape_, ", "),

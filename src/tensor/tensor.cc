@@ -23,6 +23,10 @@ void TensorImpl::destroy() noexcept {
 }
 
 Tensor Tensor::meta(std::span<const Dim> shape, DType dtype, Place place) {
+  // Official's limit is 9; kernels keep sizes and strides in arrays of this length.
+  constexpr size_t kMostDimensions = 32;
+  check(shape.size() <= kMostDimensions, ErrorKind::kValue, "[tensor] expected at most {} dimensions, got {}",
+        kMostDimensions, shape.size());
   Ref<TensorImpl> impl = TensorImpl::make();
   impl->dtype = dtype;
   impl->place = place;

@@ -176,8 +176,9 @@ Tensor FuzzCall::tensor(const json& spec) {
 }
 
 Tensor FuzzCall::any_tensor() {
-  std::vector<int64_t> shape(static_cast<size_t>(chance(0.05) ? 9 : below(6)));
-  for (int64_t& n : shape) n = shape.size() > 6 ? 1 + below(2) : below(5);
+  // Up to official's 9 dimensions, and now and then ours of 32.
+  std::vector<int64_t> shape(static_cast<size_t>(chance(0.05) ? 9 : chance(0.02) ? 30 + below(3) : below(6)));
+  for (int64_t& n : shape) n = shape.size() > 9 ? 1 : shape.size() > 6 ? 1 + below(2) : below(5);
   return filled(kDTypes[below(std::size(kDTypes))], shape, -3, 4);
 }
 
@@ -185,12 +186,13 @@ Tensor FuzzCall::mutated(const json& spec) {
   if (chance(0.25)) return any_tensor();
   DType dtype = dtype_from_name(spec["dtype"].get<std::string>());
   auto shape = spec["shape"].get<std::vector<int64_t>>();
-  const int64_t way = below(5);
+  const int64_t way = below(6);
   if (way == 0) dtype = kDTypes[below(std::size(kDTypes))];
   if (way == 1 || shape.empty()) shape.insert(shape.begin() + below(static_cast<int64_t>(shape.size()) + 1), below(4));
   if (way == 2) shape.erase(shape.begin() + below(static_cast<int64_t>(shape.size())));
   if (way == 3 && !shape.empty()) shape[below(static_cast<int64_t>(shape.size()))] = below(7);
   if (way == 4 && !shape.empty()) shape[below(static_cast<int64_t>(shape.size()))] = 0;
+  if (way == 5) shape.clear();
   return filled(dtype, shape, -8, 9);
 }
 

@@ -201,9 +201,12 @@ def load(path, **configs):
             result = join_big_arrays(result)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise LoadError(f"[load] {where}: damaged slices of a large array: {error}") from error
-        if isinstance(result.get(NAME_TABLE), dict):
+    try:
+        if isinstance(result, dict) and isinstance(result.get(NAME_TABLE), dict):
             return _load_state(result, bool(configs.get("keep_name_table")), return_numpy)
-    return _parse_load_result(result, return_numpy)
+        return _parse_load_result(result, return_numpy)
+    except (TypeError, ValueError, RecursionError) as error:  # names, element types, depths that no tensor has
+        raise LoadError(f"[load] {where}: holds what can't be a tensor: {error}") from error
 
 
 def _program_params(path, configs):

@@ -119,13 +119,34 @@ for _package in ("numpy.core", "numpy._core"):
     ALLOWED[_package + ".numeric", "_frombuffer"] = _frombuffer
 
 
+class _Bounded:
+    """Reads of a seekable file; one that asks for more than there is fails before it costs memory."""
+
+    def __init__(self, file):
+        self._file = file
+        self.readline = file.readline
+        start = file.tell()
+        self._end = file.seek(0, io.SEEK_END)
+        file.seek(start)
+
+    def read(self, n):
+        data = self._file.read(n) if n < 1 << 16 or n <= self._left() else b""
+        if len(data) < n:
+            left = self._left() + len(data)
+            raise LoadError(f"a part of {n} bytes where {left} are left: the file is cut off or damaged")
+        return data
+
+    def _left(self):
+        return self._end - self._file.tell()
+
+
 class RestrictedUnpickler(pickle._Unpickler):
-    """Unpickles from a binary file object; see the module's text for what comes out."""
+    """Unpickles from a seekable binary file object; see the module's text for what comes out."""
 
     dispatch = dict(pickle._Unpickler.dispatch)
 
     def __init__(self, file, where="<file>"):
-        super().__init__(file, encoding="latin1")
+        super().__init__(_Bounded(file), encoding="latin1")
         self._file, self._where = file, where
 
     def find_class(self, module, name):
@@ -175,12 +196,16 @@ class RestrictedUnpickler(pickle._Unpickler):
             raise LoadError("an object that is not plain data")
         self.append(kind())
 
+    def load_bytearray8(self):
+        self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
+
     def _refuse(self):
         raise LoadError("an opcode that plain data doesn't need")
 
     dispatch[pickle.REDUCE[0]] = load_reduce
     dispatch[pickle.BUILD[0]] = load_build
     dispatch[pickle.NEWOBJ[0]] = load_newobj
+    dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
     for _code in (pickle.NEWOBJ_EX, pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.NEXT_BUFFER):
         dispatch[_code[0]] = _refuse
 

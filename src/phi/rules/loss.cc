@@ -109,7 +109,7 @@ Tensor cross_entropy_with_softmax_grad::decompose(const Args& a) {
   int64_t axis = a.axis < 0 ? a.axis + a.softmax.rank() : a.axis;
   Shape lifted(static_cast<size_t>(a.softmax.rank()), Dim(1));
   lifted[static_cast<size_t>(axis)] = classes[0];
-  Tensor target = ops::cast(ops::equal(l.safe, ops::reshape(range, Ints(lifted))), t);
+  Tensor target = ops::cast(ops::equal(l.safe, compose::reshape_to(range, lifted)), t);
   if (!a.use_softmax) return ops::scale(weight * target / a.softmax, Scalar(-1.0), Scalar(0.0), true);
   return weight * (a.softmax - target);
 }

@@ -337,7 +337,7 @@ void tensor_unfold::vjp(Vjp& v) {
   Tensor starts = ops::arange(0, Scalar(windows * Dim(v.step)), v.step, DType::kInt64);
   Tensor places = ops::unsqueeze(starts, {1}) + ops::arange(0, v.size, 1, DType::kInt64);
   v.input_grad =
-      ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}), ops::reshape(moved, folded), axis);
+      ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}), compose::reshape_to(moved, folded), axis);
 }
 
 // -- joining and cutting
@@ -491,7 +491,7 @@ Tensors meshgrid::decompose(const Args& a) {
   for (size_t i = 0; i < a.inputs.size(); ++i) {
     Shape own(grid.size(), Dim(1));
     own[i] = grid[i];
-    out.push_back(ops::expand(ops::reshape(a.inputs[i], own), grid));
+    out.push_back(ops::expand(compose::reshape_to(a.inputs[i], own), grid));
   }
   return out;
 }

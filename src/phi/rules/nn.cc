@@ -356,7 +356,7 @@ void max_pool_scatter::vjp(Vjp& v) {
   Ints flat{0, 0, -1};
   Tensor g = ops::reshape(v.out_grad, flat);
   Tensor at = ops::reshape(v.mask, flat);
-  v.x_grad = ops::reshape(ops::take_along_axis(g, at, 2), Ints(s));
+  v.x_grad = compose::reshape_to(ops::take_along_axis(g, at, 2), s);
 }
 
 void batch_norm::shape(const Args& a, TensorMeta& out, TensorMeta& mean_out, TensorMeta& variance_out,

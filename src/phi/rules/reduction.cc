@@ -145,12 +145,12 @@ void prod::vjp(Vjp& v) {
   folded.push_back(count(shape, axes));
   Tensor moved = ops::transpose(v.x, order);
   const Shape moved_shape = moved.shape();
-  Tensor x = compose::conj(ops::reshape(moved, folded));
+  Tensor x = compose::conj(compose::reshape_to(moved, folded));
   Tensor others = ops::cumprod(x, -1, true, false) * ops::cumprod(x, -1, true, true);
   Shape g_shape = outer;
   g_shape.push_back(1);
-  Tensor grad = others * ops::reshape(v.out_grad, g_shape);
-  v.x_grad = ops::transpose(ops::reshape(grad, moved_shape), back);
+  Tensor grad = others * compose::reshape_to(v.out_grad, g_shape);
+  v.x_grad = ops::transpose(compose::reshape_to(grad, moved_shape), back);
 }
 
 Tensor logsumexp::decompose(const Args& a) {
@@ -203,7 +203,7 @@ void cumsum::shape(const Args& a, TensorMeta& out) {
 void cumsum::vjp(Vjp& v) {
   if (!v.need_x) return;
   v.x_grad = ops::cumsum(v.out_grad, v.axis, v.flatten, v.exclusive, !v.reverse);
-  if (v.flatten) v.x_grad = ops::reshape(v.x_grad, v.x.shape);
+  if (v.flatten) v.x_grad = compose::reshape_to(v.x_grad, v.x.shape);
 }
 
 void cumprod::vjp(Vjp& v) {
@@ -262,7 +262,7 @@ void logcumsumexp::vjp(Vjp& v) {
     return ops::exp(x + sums);
   };
   Tensor grad = part(v.out_grad) - part(-v.out_grad);
-  v.x_grad = v.flatten ? ops::reshape(grad, v.x.shape()) : grad;
+  v.x_grad = v.flatten ? compose::reshape_to(grad, v.x.shape()) : grad;
 }
 
 Tensor var::decompose(const Args& a) {
@@ -316,7 +316,7 @@ Tensor p_norm::decompose(const Args& a) {
   } else if (!kept_shape.empty()) {
     kept_shape[axis] = 1;
   }
-  return ops::reshape(out, kept_shape);
+  return compose::reshape_to(out, kept_shape);
 }
 
 void p_norm::vjp(Vjp& v) {

@@ -24,7 +24,8 @@ Program program_from_json(std::string_view text, JsonInfo* info = nullptr);
 std::string program_to_json(const Program& program, const JsonInfo& info = {}, int indent = -1);
 
 // Every -1 of the program's inputs becomes a symbol, and the types after it what the operators' shape rules say; sizes
-// that no rule knows become symbols of their own.
+// that no rule knows become symbols of their own. The program must be verified. A rule's error for operands that don't
+// fit, with the operation's name.
 void refine_types(Program& program);
 // Results that official Paddle's operations have and the records don't (batch_norm's reserve space) go, where nobody
 // uses them. refine_types() begins with this.

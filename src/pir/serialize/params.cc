@@ -86,7 +86,7 @@ Description description(Bytes in) {
   auto dim = [&](Bytes& from) {
     auto v = static_cast<int64_t>(from.varint("a dimension"));
     if (v < 0) from.bad(fmt::format("expected extents of at least 0, got {}", v));
-    if (d.shape.size() >= 64) from.bad("more than 64 dimensions");
+    if (d.shape.size() >= 32) from.bad("more than 32 dimensions");
     d.shape.push_back(v);
   };
   bool typed = false;
@@ -132,6 +132,8 @@ Tensor read_tensor(Bytes& in) {
   if (bytes > in.left()) in.bad("the elements are cut off");
   Tensor t = Tensor::empty(view(d.shape), d.dtype, Place::cpu());
   const std::byte* from = in.take(static_cast<uint64_t>(bytes), "the elements");
+  if (d.dtype == DType::kBool && std::any_of(from, from + bytes, [](std::byte b) { return b > std::byte{1}; }))
+    in.bad("a bool that is neither 0 nor 1");
   if (bytes) std::memcpy(t.data(), from, static_cast<size_t>(bytes));
   return t;
 }

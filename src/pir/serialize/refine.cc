@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <unordered_map>
 
@@ -20,23 +21,44 @@ class Refiner {
     if (v.type()) v.set_type(map_dims(v.type(), known));
   }
 
-  // What two types say together: a size that one of them knows.
-  static Type merged(Type declared, Type inferred) {
+  // What two types say together. Kernels follow the rule: where the file says otherwise it is damaged, and a program
+  // that trusted its sizes would write past the end of tensors. Where the rule makes up a symbol since only running
+  // tells, a size that the file knows stays; the executor compares it with what comes out.
+  // known: the symbols of the operands.
+  static Type merged(Type declared, Type inferred, const std::vector<Dim>& known) {
+    if (!declared) return declared;  // a result that the file leaves out
     if (declared.is_vector() && inferred.is_vector() && declared.elements().size() == inferred.elements().size()) {
       std::vector<Type> items;
       for (size_t i = 0; i < declared.elements().size(); ++i)
-        items.push_back(merged(declared.elements()[i], inferred.elements()[i]));
+        items.push_back(merged(declared.elements()[i], inferred.elements()[i], known));
       return Type::vector(items);
     }
+    if (declared.is_dist() || inferred.is_dist()) return declared;
     bool same = declared.is_tensor() && inferred.is_tensor() && declared.dtype() == inferred.dtype() &&
                 declared.rank() == inferred.rank();
-    if (!same) return declared;
+    if (!same) return inferred;
     Shape s;
     for (size_t i = 0; i < declared.shape().size(); ++i) {
-      Dim d = declared.shape()[i];
-      s.push_back(d == Dim(-1) ? inferred.shape()[i] : d);
+      Dim d = declared.shape()[i], rule = inferred.shape()[i];
+      s.push_back(d == Dim(-1) || says(rule, known) ? rule : d);
     }
     return declared.with_shape(s);
+  }
+
+  static bool says(Dim rule, const std::vector<Dim>& known) {
+    if (rule.is_const()) return rule.value() >= 0;
+    std::vector<Dim> symbols;
+    symbols_of(rule, symbols);
+    return std::all_of(symbols.begin(), symbols.end(),
+                       [&](Dim s) { return std::find(known.begin(), known.end(), s) != known.end(); });
+  }
+  static void collect(Type t, std::vector<Dim>& symbols) {
+    if (!t) return;
+    if (t.is_vector()) {
+      for (Type e : t.elements()) collect(e, symbols);
+    } else if (t.has_shape()) {
+      for (Dim d : t.shape()) symbols_of(d, symbols);
+    }
   }
 
   void operation(Operation& op) {
@@ -62,7 +84,7 @@ class Refiner {
       auto it = branch_types_.find(op.result(i));
       bool agree = it != branch_types_.end() && other && i < other->num_operands() && other->operand(i) &&
                    other->operand(i).type() == it->second;
-      if (agree) op.result(i).set_type(merged(op.result(i).type(), it->second));
+      if (agree) op.result(i).set_type(merged(op.result(i).type(), it->second, {}));
       fill(op.result(i));
     }
   }
@@ -72,11 +94,14 @@ class Refiner {
     std::vector<DimGuard> guards;
     DimGuardSink sink(&guards);
     try {
+      std::vector<Dim> symbols;
+      for (Value v : op.operands())
+        if (v) collect(v.type(), symbols);
       std::vector<Type> types = op.def().infer(op.def(), op.operands(), op.attrs());
       for (size_t i = 0; i < types.size() && i < op.num_results(); ++i)
-        if (types[i]) op.result(i).set_type(merged(op.result(i).type(), types[i]));
-    } catch (const std::exception&) {
-      // The declared type stays; its unknown sizes become symbols.
+        if (types[i]) op.result(i).set_type(merged(op.result(i).type(), types[i], symbols));
+    } catch (const Error& e) {
+      fail(e.kind(), "[program] {} can't be: {}", op.describe(), e.what());
     }
   }
 
