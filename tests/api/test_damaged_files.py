@@ -180,7 +180,7 @@ def damaged_json(program, rng):
         (lambda t: t["base_code"].update(magic="onnx"), "magic"),
         (lambda t: t.pop("program"), 'the key "program"'),
         (lambda t: ops(t)[-1].update({"#": "1.no_such_op"}), "no_such_op"),
-        (lambda t: op(t, "1.matmul")["I"].reverse(), "matmul"),
+        (lambda t: op(t, "1.matmul")["I"][1].update(op(t, "1.add")["I"][1]), "matmul. can't be: "),
         (lambda t: op(t, "1.matmul")["I"][1].update({"%": 12345}), "operand 12345 is not defined"),
         (lambda t: op(t, "1.data")["A"].clear(), 'data.*"name" is missing'),
         (lambda t: op(t, "1.data")["O"][0]["TT"].update({"#": "0.t_vec", "D": []}), "expected one tensor"),

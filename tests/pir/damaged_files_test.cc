@@ -271,7 +271,7 @@ TEST_F(DamagedFiles, WhatAndWhere) {
     throw InternalError("no such operation");
   };
   // Operands that don't fit: what the operator's rule says, with the operation.
-  EXPECT_THAT(with([&](Json&, Json& ops) { at(ops, "1.matmul")["I"][1] = at(ops, "1.matmul")["I"][0]; }),
+  EXPECT_THAT(with([&](Json&, Json& ops) { at(ops, "1.matmul")["I"][1] = at(ops, "1.add")["I"][1]; }),
               AllOf(HasSubstr("matmul"), HasSubstr("can't be")));
   // A result that claims other sizes than the operator yields is not believed.
   Json j = file;
@@ -279,9 +279,9 @@ TEST_F(DamagedFiles, WhatAndWhere) {
   at(ops, "1.matmul")["O"][0]["TT"]["D"][1] = {1, 1};
   Program p = program_from_json(j.dump());
   refine_types(p);
-  Program whole = program_from_json(file.dump());
-  refine_types(whole);
-  EXPECT_EQ(Json::parse(program_to_json(p)), Json::parse(program_to_json(whole)));
+  const Json told = Json::parse(program_to_json(p));
+  Json again = told["program"]["regions"][0]["blocks"][0]["ops"];
+  EXPECT_EQ(at(again, "1.matmul")["O"][0]["TT"]["D"][1], Json({-1, 8}));
 }
 
 TEST_F(DamagedFiles, ParametersThatDontFit) {
@@ -297,7 +297,7 @@ TEST_F(DamagedFiles, ParametersThatDontFit) {
   };
   EXPECT_EQ(refusal(good), "no error");
   EXPECT_THAT(refusal(good + good), HasSubstr("8 parameters, the file 16 tensors"));
-  EXPECT_THAT(refusal(parameter_files()[1]), HasSubstr("parameters, the file"));
+  EXPECT_THAT(refusal(parameter_files()[2]), HasSubstr("parameters, the file"));
   EXPECT_THAT(refusal(good.substr(0, good.size() - 1)), AllOf(HasSubstr("tensor 7"), HasSubstr("byte")));
   // Each tensor: u32, u64, u32 before the description's length. A version that isn't known:
   std::string other = good;

@@ -6,6 +6,8 @@ namespace paddle::pir {
 
 Program program_from_json(std::string_view source, JsonInfo* info) {
   wire::Json root;
+  // The parser takes a zero for the end.
+  if (size_t zero = source.find('\0'); zero != source.npos) wire::malformed("no valid JSON: byte {} is zero", zero);
   try {
     // Depth is bounded while parsing: what nests deeper than any program is refused before it costs memory.
     auto bounded = [](int depth, wire::Json::parse_event_t, wire::Json&) {
