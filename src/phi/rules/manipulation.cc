@@ -336,8 +336,8 @@ void tensor_unfold::vjp(Vjp& v) {
   folded.erase(static_cast<size_t>(axis) + 1);
   Tensor starts = ops::arange(0, Scalar(windows * Dim(v.step)), v.step, DType::kInt64);
   Tensor places = ops::unsqueeze(starts, {1}) + ops::arange(0, v.size, 1, DType::kInt64);
-  v.input_grad =
-      ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}), compose::reshape_to(moved, folded), axis);
+  v.input_grad = ops::index_add(compose::zeros_like(v.input), ops::reshape(places, {-1}),
+                                compose::reshape_to(moved, folded), axis);
 }
 
 // -- joining and cutting
