@@ -35,6 +35,7 @@ def test_explains_a_function(tmp_path):
     assert text.startswith("<!doctype html>") and text.count("<details") > 5
     assert "http" not in text  # nothing is loaded from elsewhere
     assert "test_real_explain.py" in text  # source lines
+    assert "rsqrt, multiply" in str(result)
     assert "normalised" in str(result) and str(page) in str(result)
 
 

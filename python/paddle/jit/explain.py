@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass, field
 
 from .. import _core
@@ -66,8 +67,7 @@ class Explanation:
 
 def _title(group: dict) -> str:
     """The operators of the group, in order."""
-    names = [w.strip('"') for line in group["operations"].splitlines() for w in line.split("(")[:1] for w in w.split()[-1:]]
-    names = [n.rsplit(".", 1)[1] for n in names if n.startswith(("pd_op.", "cinn_op.")) and not n.endswith(".group")]
+    names = [n for n in re.findall(r'= "\w+\.(\w+)"', group["operations"]) if n != "group"]
     return ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
 
 
