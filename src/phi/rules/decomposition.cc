@@ -26,6 +26,9 @@ Tensor transposed(const Tensor& x) {
   return ops::transpose(x, order);
 }
 
+// The conjugate transpose.
+Tensor adjoint(const Tensor& x) { return transposed(compose::conj(x)); }
+
 // A vector as a column, as a row, and as a diagonal matrix, per matrix of the batch.
 Tensor column(const Tensor& s) { return ops::unsqueeze(s, {-1}); }
 Tensor row(const Tensor& s) { return ops::unsqueeze(s, {-2}); }
@@ -88,9 +91,9 @@ void triangular_solve::vjp(Vjp& v) {
 void solve::shape(const Args& a, TensorMeta& out) { solve_shape("solve", a.x, a.y, out); }
 
 void solve::vjp(Vjp& v) {
-  Tensor gy = ops::solve(transposed(v.x), v.out_grad);
+  Tensor gy = ops::solve(adjoint(v.x), v.out_grad);
   if (v.need_y) v.y_grad = gy;
-  if (v.need_x) v.x_grad = -mm(gy, v.out, false, true);
+  if (v.need_x) v.x_grad = -mm(gy, adjoint(v.out));
 }
 
 void inverse::shape(const Args& a, TensorMeta& out) {
@@ -99,7 +102,9 @@ void inverse::shape(const Args& a, TensorMeta& out) {
 }
 
 void inverse::vjp(Vjp& v) {
-  if (v.need_x) v.x_grad = -mm(mm(v.out, v.out_grad, true), v.out, false, true);
+  if (!v.need_x) return;
+  Tensor turned = adjoint(v.out);
+  v.x_grad = -mm(mm(turned, v.out_grad), turned);
 }
 
 void determinant::shape(const Args& a, TensorMeta& out) {
@@ -108,7 +113,7 @@ void determinant::shape(const Args& a, TensorMeta& out) {
 }
 
 void determinant::vjp(Vjp& v) {
-  if (v.need_x) v.x_grad = column(column(v.out_grad * v.out)) * transposed(ops::inverse(v.x));
+  if (v.need_x) v.x_grad = column(column(v.out_grad * compose::conj(v.out))) * adjoint(ops::inverse(v.x));
 }
 
 void slogdet::shape(const Args& a, TensorMeta& out) {
@@ -154,9 +159,12 @@ void eigh::shape(const Args& a, TensorMeta& values, TensorMeta& vectors) {
 
 void eigh::vjp(Vjp& v) {
   if (!v.need_x) return;
-  Tensor inner = diagonal_matrix(compose::or_zeros(v.values_grad, v.values));
-  if (v.vectors_grad.defined()) inner = inner + mm(v.vectors, v.vectors_grad, true) * inverse_differences(v.values);
-  v.x_grad = mm(mm(v.vectors, inner), v.vectors, false, true);
+  const DType t = v.vectors.dtype();
+  Tensor back = adjoint(v.vectors);
+  Tensor inner = compose::cast_to(diagonal_matrix(compose::or_zeros(v.values_grad, v.values)), t);
+  if (v.vectors_grad.defined())
+    inner = inner + mm(back, v.vectors_grad) * compose::cast_to(inverse_differences(v.values), t);
+  v.x_grad = mm(mm(v.vectors, inner), back);
 }
 
 void svd::shape(const Args& a, TensorMeta& u, TensorMeta& s, TensorMeta& vh) {

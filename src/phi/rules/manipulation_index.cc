@@ -460,6 +460,58 @@ void unique::shape(const Args& a, TensorMeta& out, TensorMeta& indices, TensorMe
   indices.shape = counts.shape = {n};
 }
 
+void mode::shape(const Args& a, TensorMeta& out, TensorMeta& indices) {
+  const int64_t axis = infer::axis_of("mode", a.axis, a.x.rank());
+  check(a.x.rank() == 0 || !paddle::less(a.x.dim(axis), Dim(1)), ErrorKind::kValue,
+        "[mode] expected at least one element along axis {}", axis);
+  out.shape = a.x.rank() == 0 ? Shape{} : infer::reduce("mode", a.x, a.axis, a.keepdim);
+  indices.shape = out.shape;
+}
+
+void mode::vjp(Vjp& v) {
+  if (!v.need_x) return;
+  const bool gone = !v.keepdim && !v.x.shape.empty();
+  Tensor g = gone ? ops::unsqueeze(v.out_grad, {v.axis}) : v.out_grad;
+  Tensor at = gone ? ops::unsqueeze(v.indices, {v.axis}) : v.indices;
+  v.x_grad = to_sources(g, at, v.axis, v.x);
+}
+
+void bincount::shape(const Args& a, TensorMeta& out) {
+  infer::check_rank("bincount", "x", a.x, 1, 1);
+  if (a.weights.defined()) {
+    infer::check_size("bincount", "weights", a.x.dim(0), a.weights.dim(0));
+    const bool whole = a.weights.dtype() == DType::kInt32 || a.weights.dtype() == DType::kInt64;
+    out.dtype = whole ? DType::kInt64 : a.weights.dtype();
+  }
+  out.shape = {new_symbol()};
+}
+
+void unique_consecutive::shape(const Args& a, TensorMeta& out, TensorMeta& index, TensorMeta& counts) {
+  constexpr const char* op = "unique_consecutive";
+  check(a.axis.size() <= 1, ErrorKind::kValue, "[{}] expected at most one axis, got {}", op, a.axis.size());
+  const Dim n = new_symbol();
+  out.shape = {n};
+  index.shape = {paddle::numel(a.x.shape())};
+  if (!a.axis.empty()) {
+    infer::check_rank(op, "x", a.x, 1, 64);
+    const int64_t axis = infer::axis_of(op, a.axis[0], a.x.rank());
+    out.shape = a.x.shape();
+    out.shape[static_cast<size_t>(axis)] = n;
+    index.shape = {a.x.dim(axis)};
+  }
+  counts.shape = {n};
+}
+
+void full_with_tensor::shape(const Args& a, TensorMeta& out) {
+  check(paddle::equal(paddle::numel(a.value.shape()), Dim(1)), ErrorKind::kValue,
+        "[full_with_tensor] expected value with one element, got shape {}", to_string(a.value.shape()));
+  out.shape = infer::from_arg("full_with_tensor", a.shape);
+}
+
+Tensor full_with_tensor::decompose(const Args& a) {
+  return ops::expand(compose::cast_to(ops::reshape(a.value, Ints{}), a.dtype), a.shape);
+}
+
 void searchsorted::shape(const Args& a, TensorMeta& out) {
   const Tensor& s = a.sorted_sequence;
   infer::check_rank("searchsorted", "sorted_sequence", s, 1, 64);

@@ -23,4 +23,9 @@ void multinomial::shape(const Args& a, TensorMeta& out) {
   out.shape.push_back(Dim(n));
 }
 
+void dirichlet::shape(const Args& a, TensorMeta& out) {
+  infer::check_rank("dirichlet", "alpha", a.alpha, 1, 64);
+  out.shape = a.alpha.shape();
+}
+
 }  // namespace paddle::rules

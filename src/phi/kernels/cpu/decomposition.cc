@@ -4,125 +4,16 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/parallel_for.h"
-#include "phi/kernels/cpu/dispatch_type.h"
-#include "phi/kernels/cpu/layout.h"
-#include "phi/kernels/cpu/operand.h"
+#include "phi/kernels/cpu/matrix.h"
 #include "phi/rules_decomposition.h"
 
 namespace paddle::kernels {
 namespace {
 
-// Row-major.
-struct Matrix {
-  int64_t m = 0, n = 0;
-  std::vector<double> e;
-  Matrix(int64_t rows, int64_t columns) : m(rows), n(columns), e(static_cast<size_t>(rows * columns)) {}
-  double& operator()(int64_t i, int64_t j) { return e[static_cast<size_t>(i * n + j)]; }
-  double operator()(int64_t i, int64_t j) const { return e[static_cast<size_t>(i * n + j)]; }
-};
-
-Matrix identity(int64_t n) {
-  Matrix a(n, n);
-  for (int64_t i = 0; i < n; ++i) a(i, i) = 1;
-  return a;
-}
-Matrix transpose(const Matrix& a) {
-  Matrix t(a.n, a.m);
-  for (int64_t i = 0; i < a.m; ++i)
-    for (int64_t j = 0; j < a.n; ++j) t(j, i) = a(i, j);
-  return t;
-}
-
-template <class T>
-Matrix read(const Tensor& x, int64_t b) {
-  Matrix a(x.size(-2), x.size(-1));
-  const T* p = x.data<T>() + b * a.m * a.n;
-  std::copy(p, p + a.m * a.n, a.e.begin());
-  return a;
-}
-template <class T>
-void write(const Tensor& out, int64_t b, const std::vector<double>& e) {
-  T* p = out.data<T>() + b * static_cast<int64_t>(e.size());
-  for (size_t i = 0; i < e.size(); ++i) p[i] = static_cast<T>(e[i]);
-}
-
-int64_t batches(const Tensor& x) {
-  int64_t n = 1;
-  for (int64_t i = 0; i + 2 < x.rank(); ++i) n *= x.size(i);
-  return n;
-}
-
-// f(type, batch) for every matrix of x.
-template <class F>
-void each_matrix(const char* op, const Tensor& x, F&& f) {
-  auto run = [&](auto t) {
-    parallel_for(0, batches(x), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) f(t, b);
-    });
-  };
-  if (x.dtype() == DType::kFloat64) return run(double{});
-  check(x.dtype() == DType::kFloat32, ErrorKind::kType, "[{}] expected float32 or float64", op);
-  run(float{});
-}
-
-// ---- elimination with row pivoting
-struct Lu {
-  Matrix a;                   // L below the diagonal (ones on it), U above
-  std::vector<int64_t> rows;  // row i of L U is row rows[i] of the matrix
-  double sign = 1;
-  bool singular = false;
-};
-
-Lu factorise(Matrix a) {
-  Lu f{std::move(a), {}, 1, false};
-  const int64_t n = f.a.n;
-  f.rows.resize(static_cast<size_t>(n));
-  std::iota(f.rows.begin(), f.rows.end(), 0);
-  for (int64_t k = 0; k < n; ++k) {
-    int64_t p = k;
-    for (int64_t i = k + 1; i < n; ++i)
-      if (std::abs(f.a(i, k)) > std::abs(f.a(p, k))) p = i;
-    if (f.a(p, k) == 0) {
-      f.singular = true;
-      continue;
-    }
-    if (p != k) {
-      for (int64_t j = 0; j < n; ++j) std::swap(f.a(p, j), f.a(k, j));
-      std::swap(f.rows[static_cast<size_t>(p)], f.rows[static_cast<size_t>(k)]);
-      f.sign = -f.sign;
-    }
-    for (int64_t i = k + 1; i < n; ++i) {
-      double factor = f.a(i, k) /= f.a(k, k);
-      if (factor != 0)
-        for (int64_t j = k + 1; j < n; ++j) f.a(i, j) -= factor * f.a(k, j);
-    }
-  }
-  return f;
-}
-
-Matrix solve_with(const char* op, const Lu& f, const Matrix& y) {
-  check(!f.singular, ErrorKind::kValue, "[{}] a matrix is singular", op);
-  Matrix x(y.m, y.n);
-  for (int64_t i = 0; i < y.m; ++i)
-    for (int64_t c = 0; c < y.n; ++c) {
-      double v = y(f.rows[static_cast<size_t>(i)], c);
-      for (int64_t j = 0; j < i; ++j) v -= f.a(i, j) * x(j, c);
-      x(i, c) = v;
-    }
-  for (int64_t i = y.m - 1; i >= 0; --i)
-    for (int64_t c = 0; c < y.n; ++c) {
-      double v = x(i, c);
-      for (int64_t j = i + 1; j < y.m; ++j) v -= f.a(i, j) * x(j, c);
-      x(i, c) = v / f.a(i, i);
-    }
-  return x;
-}
-
 void solve(OpCall& c) {
   rules::solve::Args a(c);
   Tensor x = dense(a.x), y = dense(a.y);
-  each_matrix("solve", x, [&](auto t, int64_t b) {
+  each_number_matrix("solve", x, [&](auto t, int64_t b) {
     using T = decltype(t);
     write<T>(c.out(0), b, solve_with("solve", factorise(read<T>(x, b)), read<T>(y, b)).e);
   });
@@ -130,22 +21,22 @@ void solve(OpCall& c) {
 
 void inverse(OpCall& c) {
   Tensor x = dense(rules::inverse::Args(c).x);
-  each_matrix("inverse", x, [&](auto t, int64_t b) {
+  each_number_matrix("inverse", x, [&](auto t, int64_t b) {
     using T = decltype(t);
-    Matrix m = read<T>(x, b);
-    int64_t n = m.n;
-    write<T>(c.out(0), b, solve_with("inverse", factorise(std::move(m)), identity(n)).e);
+    auto m = read<T>(x, b);
+    const int64_t n = m.n;
+    write<T>(c.out(0), b, solve_with("inverse", factorise(std::move(m)), identity<Precise<T>>(n)).e);
   });
 }
 
 void determinant(OpCall& c) {
   Tensor x = dense(rules::determinant::Args(c).x);
-  each_matrix("determinant", x, [&](auto t, int64_t b) {
+  each_number_matrix("determinant", x, [&](auto t, int64_t b) {
     using T = decltype(t);
-    Lu f = factorise(read<T>(x, b));
-    double d = f.sign;
+    const auto f = factorise(read<T>(x, b));
+    Precise<T> d = f.sign;
     for (int64_t i = 0; i < f.a.n; ++i) d *= f.a(i, i);
-    write<T>(c.out(0), b, {d});
+    write<T>(c.out(0), b, std::vector<Precise<T>>{d});
   });
 }
 
@@ -154,7 +45,7 @@ void slogdet(OpCall& c) {
   const int64_t count = batches(x);
   each_matrix("slogdet", x, [&](auto t, int64_t b) {
     using T = decltype(t);
-    Lu f = factorise(read<T>(x, b));
+    const auto f = factorise(read<T>(x, b));
     double sign = f.sign, log = 0;
     for (int64_t i = 0; i < f.a.n; ++i) {
       double d = f.a(i, i);
@@ -263,58 +154,6 @@ void qr(OpCall& c) {
   });
 }
 
-void eigh(OpCall& c) {
-  rules::eigh::Args a(c);
-  Tensor x = dense(a.x);
-  each_matrix("eigh", x, [&](auto t, int64_t b) {
-    using T = decltype(t);
-    Matrix m = read<T>(x, b), v = identity(m.n);
-    const int64_t n = m.n;
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j < i; ++j) a.UPLO == "L" ? m(j, i) = m(i, j) : m(i, j) = m(j, i);
-    for (int sweep = 0; sweep < 60; ++sweep) {
-      double off = 0, all = 0;
-      for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < n; ++j) (i == j ? all : off) += m(i, j) * m(i, j);
-      if (off <= 1e-32 * (all + off)) break;
-      for (int64_t p = 0; p < n; ++p)
-        for (int64_t q = p + 1; q < n; ++q) {
-          if (m(p, q) == 0) continue;
-          double theta = (m(q, q) - m(p, p)) / (2 * m(p, q));
-          double tan = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(1.0, theta));
-          double cos = 1 / std::hypot(1.0, tan), sin = tan * cos;
-          for (int64_t i = 0; i < n; ++i) {
-            double mp = m(i, p), mq = m(i, q);
-            m(i, p) = cos * mp - sin * mq;
-            m(i, q) = sin * mp + cos * mq;
-          }
-          for (int64_t i = 0; i < n; ++i) {
-            double mp = m(p, i), mq = m(q, i);
-            m(p, i) = cos * mp - sin * mq;
-            m(q, i) = sin * mp + cos * mq;
-          }
-          for (int64_t i = 0; i < n; ++i) {
-            double vp = v(i, p), vq = v(i, q);
-            v(i, p) = cos * vp - sin * vq;
-            v(i, q) = sin * vp + cos * vq;
-          }
-        }
-    }
-    std::vector<int64_t> order(static_cast<size_t>(n));
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return m(p, p) < m(q, q); });
-    std::vector<double> values;
-    Matrix vectors(n, n);
-    for (int64_t j = 0; j < n; ++j) {
-      int64_t from = order[static_cast<size_t>(j)];
-      values.push_back(m(from, from));
-      for (int64_t i = 0; i < n; ++i) vectors(i, j) = v(i, from);
-    }
-    write<T>(c.out(0), b, values);
-    write<T>(c.out(1), b, vectors.e);
-  });
-}
-
 // Columns of `a` (m >= n) are rotated against each other until they are orthogonal; their lengths are the singular
 // values.
 void orthogonalise(Matrix& a, Matrix& v) {
@@ -408,7 +247,7 @@ void svd(OpCall& c) {
 
 const RegisterCpu registered[] = {{"solve", solve},     {"inverse", inverse},   {"determinant", determinant},
                                   {"slogdet", slogdet}, {"cholesky", cholesky}, {"triangular_solve", triangular_solve},
-                                  {"qr", qr},           {"eigh", eigh},         {"svd", svd}};
+                                  {"qr", qr},           {"svd", svd}};
 
 }  // namespace
 }  // namespace paddle::kernels

@@ -91,6 +91,33 @@ void topk(OpCall& c) {
   });
 }
 
+void mode(OpCall& c) {
+  rules::mode::Args a(c);
+  Tensor x = dense(a.x);
+  const Tensor &out = c.out(0), &indices = c.out(1);
+  dispatch_real("mode", x.dtype(), [&](auto t) {
+    using T = decltype(t);
+    each_line<T>(x, a.axis, [&](auto& line, int64_t o, int64_t i, const AroundAxis& g) {
+      std::vector<int64_t> order(line.size());
+      std::iota(order.begin(), order.end(), 0);
+      auto value = [&](int64_t k) { return line[static_cast<size_t>(order[static_cast<size_t>(k)])]; };
+      std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
+        return before(line[static_cast<size_t>(p)], line[static_cast<size_t>(q)]);
+      });
+      int64_t longest = 0, end = 0;  // of the runs of equal values
+      for (int64_t k = 0, begin = 0; k < g.axis; ++k) {
+        if (k > 0 && before(value(k - 1), value(k))) begin = k;
+        if (k - begin + 1 > longest) {
+          longest = k - begin + 1;
+          end = k;
+        }
+      }
+      out.data<T>()[o * g.inner + i] = from_compute<T>(value(end));
+      indices.data<int64_t>()[o * g.inner + i] = order[static_cast<size_t>(end)];
+    });
+  });
+}
+
 void searchsorted(OpCall& c) {
   rules::searchsorted::Args a(c);
   Tensor sorted = dense(a.sorted_sequence), values = dense(a.values);
@@ -248,6 +275,7 @@ void logcumsumexp(OpCall& c) {
 
 const RegisterCpu registered[] = {{"argsort", argsort},
                                   {"topk", topk},
+                                  {"mode", mode},
                                   {"searchsorted", searchsorted},
                                   {"unique", unique},
                                   {"argmax", [](OpCall& c) { arg_reduce(c, true); }},
