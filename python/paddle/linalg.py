@@ -6,7 +6,7 @@ import math
 
 from . import _core
 from .base.core import _C_ops
-from .tensor._common import Tensor, accepts, tensor_of
+from .tensor._common import Tensor, accepts, finish, tensor_of
 from .tensor.linalg import (  # noqa: F401
     bmm,
     corrcoef,
@@ -94,6 +94,27 @@ def _scaled_columns(u, s):
     return u * _C_ops.unsqueeze(s, [-2])
 
 
+@accepts(x="A input")
+def lu(x, pivot=True, get_infos=False, name=None, *, out=None):
+    """P^T x = L U, packed: (L and U in one matrix, pivots int32 counted from 1), and with `get_infos` for each matrix 0
+    or the number of its first pivot that is 0.
+    """
+    packed, pivots, infos = _C_ops.lu(x, pivot)
+    return finish((packed, pivots, infos) if get_infos else (packed, pivots), out)
+
+
+@accepts(x="LU_data", y="LU_pivots", unpack_ludata="unpack_data")
+def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None, *, out=None):
+    """(P, L, U) of what ``lu`` gives; None for what isn't asked for.
+
+    Raises:
+        ValueError: `x` is no matrix, or `y` has another batch.
+    """
+    p, lower, upper = _C_ops.lu_unpack(x, y, unpack_ludata, unpack_pivots)
+    lower, upper = (lower, upper) if unpack_ludata else (None, None)
+    return finish((p if unpack_pivots else None, lower, upper), out)
+
+
 def pinv(x, rcond=1e-15, hermitian=False, name=None):
     """The pseudo-inverse; singular values up to `rcond` times the largest count as 0."""
     u, s, vh = _C_ops.svd(x, False)
@@ -173,30 +194,12 @@ def matrix_exp(x, name=None):
     return result
 
 
-def householder_product(x, tau, name=None):
-    """The first columns of the product of reflections I - tau v v^T whose vectors are the columns of `x`."""
-    from .tensor.creation import eye
-
-    m, n = x.shape[-2:]
-    batch = list(x.shape[:-2])
-    q = _C_ops.expand(eye(m, dtype=x.dtype), [*batch, m, m])
-    unit = _C_ops.tril(x, -1) + eye(m, n, dtype=x.dtype)
-    for k in range(tau.shape[-1]):
-        v = _C_ops.slice(unit, [x.ndim - 1], [k], [k + 1], [], [])
-        t = _C_ops.unsqueeze(_C_ops.slice(tau, [tau.ndim - 1], [k], [k + 1], [], []), [-1])
-        q = q - _matmul(_matmul(q, v) * t, v, False, True)
-    return _C_ops.slice(q, [x.ndim - 1], [0], [n], [], [])
-
-
 def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """`y` times the orthogonal matrix of ``householder_product``, from the left or the right."""
-    from .tensor.creation import eye
-
     m = x.shape[-2]
     batch = list(x.shape[:-2])
     padded = _C_ops.concat([x, _C_ops.full([*batch, m, m - x.shape[-1]], 0, x.dtype, None)], -1)
-    _ = eye
-    q = householder_product(padded, tau)
+    q = _C_ops.householder_product(padded, tau)
     return _matmul(q, y, transpose, False) if left else _matmul(y, q, False, transpose)
 
 

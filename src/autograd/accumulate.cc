@@ -47,12 +47,13 @@ void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
   }
   if (g.is_dist() && !create_graph) g = ops::assign(g);  // another leaf may get the same gradient
   if (create_graph || sole || !g.is_dense()) {
-    if (!create_graph) g.set_stop_gradient(true);
+    if (!create_graph) g.set_stop_gradient(false);
     m.grad = std::move(g);
     return;
   }
   Tensor copy = Tensor::empty(g.shape(), g.dtype(), g.place());
   dispatch::copy_into(copy, g);
+  copy.set_stop_gradient(false);  // as official Paddle's gradients of leaves
   m.grad = std::move(copy);
 }
 

@@ -106,7 +106,9 @@ PyObject* divide(PyObject* a, PyObject* b) {
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
   return guard([&]() -> PyObject* {
     if (is_tensor(a) && is_plain_number(b) && !PyComplex_Check(b)) {
-      Tensor& x = expect_tensor(a, "pow");
+      const Tensor& given = expect_tensor(a, "pow");
+      const bool truth = given.dtype() == DType::kBool;
+      const Tensor x = truth ? ops::cast(given, PyFloat_Check(b) ? default_dtype() : DType::kInt64) : given;
       return wrap(ops::pow(widened(x, b), scalar_from(b, "pow")));
     }
     return binary<static_cast<Binary>(ops::elementwise_pow)>(a, b);

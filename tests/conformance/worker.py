@@ -77,7 +77,7 @@ def plain(value, paddle):
         return ["value", value]
     if isinstance(value, float):
         return ["value", repr(value)]
-    return ["value", repr(value)[:200]]
+    return ["value", str(value)[:200]]
 
 
 def elements(array):

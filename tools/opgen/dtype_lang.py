@@ -18,11 +18,11 @@ from .errors import did_you_mean
 from .kinds import DTYPE_SETS, DTYPES, cpp_name
 from .signature import Arg, split_top
 
-# function -> C++: real_of and complex_of change between real and complex; widen: bool and small integers to int64;
-# inexact: integers and bool to float32; default_float, default_int: what the user set.
+# function -> C++: real_of and complex_of change between real and complex; widen: bool and int32 to int64;
+# inexact: integers and bool to float32 (wide_inexact: float64); default_float, default_int: what the user set.
 RESULTS = {
     "promote": "infer::promote_all", "real": "real_of", "complex": "complex_of", "widen": "infer::widen",
-    "inexact": "infer::inexact", "power": "infer::power_dtype",
+    "inexact": "infer::inexact", "wide_inexact": "infer::wide_inexact",
     "default_float": "infer::default_float", "scalar": "infer::scalar_dtype",
 }  # fmt: skip
 
@@ -111,7 +111,7 @@ def _expr(node: ast.expr, args: dict[str, Arg]) -> str:
                 raise ValueError(f"unknown function {name!r}{did_you_mean(name, RESULTS)}")
             if name == "promote":
                 return f"infer::promote_all({{{', '.join(_expr(o, args) for o in operands)}}})"
-            if name in ("scalar", "power"):  # their operands are attributes too
+            if name == "scalar":  # its operand is an attribute
                 return f"{RESULTS[name]}({', '.join('a.' + cpp_name(o.id) for o in operands)})"
             return f"{RESULTS[name]}({', '.join(_expr(o, args) for o in operands)})"
     raise ValueError(f"not a dtype: {ast.unparse(node)!r}")

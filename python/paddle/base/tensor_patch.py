@@ -193,10 +193,36 @@ def apply(self, func):
     return func(self)
 
 
+def get_tensor(self):
+    """What official Paddle calls the DenseTensor of a tensor: ``shape()``, ``set(array, place)``, ``numpy()``."""
+    from ..static.scope import DenseTensor
+
+    return DenseTensor(_Held(self))
+
+
+class _Held:
+    """A tensor in the place of a scope's variable: setting it writes into the tensor."""
+
+    def __init__(self, tensor):
+        self.name = tensor.name
+        self._tensor = tensor
+
+    @property
+    def value(self):
+        return self._tensor
+
+    @value.setter
+    def value(self, fresh):
+        if list(fresh.shape) == list(self._tensor.shape) and fresh.dtype == self._tensor.dtype:
+            set_value(self._tensor, fresh)
+        else:
+            self._tensor._become(fresh)
+
+
 METHODS = {
     "register_hook": register_hook, "set_value": set_value, "__repr__": _repr, "__str__": _repr, "__format__": _format,
     "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce_ex, "to": to, "cpu": cpu, "cuda": cuda, "clone": clone,
-    "pin_memory": itself, "value": itself, "get_tensor": itself, "contiguous": contiguous,
+    "pin_memory": itself, "value": itself, "get_tensor": get_tensor, "contiguous": contiguous,
     "__array_priority__": 100.0,  # array + tensor is a tensor
     "_grad_ivar": lambda self: self.grad,
     "apply_": apply_, "apply": apply,

@@ -47,9 +47,7 @@ class Binomial(Distribution):
     def log_prob(self, value):
         value = event(value, self.probs)
         p = clipped(self.probs)
-        return (
-            self._log_choose(value) + value * paddle.log(p) + (self.total_count - value) * paddle.log1p(-p)
-        )
+        return self._log_choose(value) + value * paddle.log(p) + (self.total_count - value) * paddle.log1p(-p)
 
     def prob(self, value):
         return paddle.exp(self.log_prob(value))

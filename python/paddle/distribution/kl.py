@@ -106,9 +106,7 @@ def _uniform(p, q):
 def _exponential_family(p, q):
     """The Bregman divergence of the log-normaliser (Nielsen & Nock, 2010)."""
     if type(p) is not type(q):
-        raise NotImplementedError(
-            f"no kl_divergence is registered for {type(p).__name__} and {type(q).__name__}"
-        )
+        raise NotImplementedError(f"no kl_divergence is registered for {type(p).__name__} and {type(q).__name__}")
     with paddle.enable_grad():
         ours = [t.detach() for t in p._natural_parameters]
         for t in ours:
@@ -122,4 +120,3 @@ def _exponential_family(p, q):
         axes = list(range(len(q.batch_shape), len(term.shape)))
         value = value - (term.sum(axes) if axes else term)
     return value
-

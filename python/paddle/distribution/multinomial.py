@@ -45,9 +45,7 @@ class Multinomial(Distribution):
         value = value.astype(self.probs.dtype) if value.dtype != self.probs.dtype else value
         logits, value = paddle.broadcast_tensors([paddle.log(self.probs), value])
         logits = paddle.where((value == 0) & paddle.isinf(logits), paddle.zeros_like(logits), logits)
-        return (
-            paddle.lgamma(value.sum(-1) + 1) - paddle.lgamma(value + 1).sum(-1) + (value * logits).sum(-1)
-        )
+        return paddle.lgamma(value.sum(-1) + 1) - paddle.lgamma(value + 1).sum(-1) + (value * logits).sum(-1)
 
     def sample(self, shape=()):
         if not isinstance(shape, (list, tuple)):

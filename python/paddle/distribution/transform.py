@@ -451,7 +451,9 @@ class IndependentTransform(Transform):
         if not isinstance(base, Transform):
             raise TypeError(f"Expected 'base' is Transform type, but get {type(base)}")
         if reinterpreted_batch_rank <= 0:
-            raise ValueError(f"Expected 'reinterpreted_batch_rank' is grater than zero, but got {reinterpreted_batch_rank}")
+            raise ValueError(
+                f"Expected 'reinterpreted_batch_rank' is grater than zero, but got {reinterpreted_batch_rank}"
+            )
         self._base, self._reinterpreted_batch_rank = base, reinterpreted_batch_rank
 
     def _is_injective(self):

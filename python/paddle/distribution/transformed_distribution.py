@@ -23,7 +23,9 @@ class TransformedDistribution(Distribution):
         if not isinstance(base, Distribution):
             raise TypeError(f"Expected type of 'base' is Distribution, but got {type(base)}.")
         if not isinstance(transforms, (list, tuple)):
-            raise TypeError(f"Expected type of 'transforms' is Sequence[Transform] or Chain, but got {type(transforms)}.")
+            raise TypeError(
+                f"Expected type of 'transforms' is Sequence[Transform] or Chain, but got {type(transforms)}."
+            )
         if not all(isinstance(t, _transform.Transform) for t in transforms):
             raise TypeError("All element of transforms must be Transform type.")
         chain = _transform.ChainTransform(transforms)
@@ -59,9 +61,7 @@ class TransformedDistribution(Distribution):
         for t in reversed(self._transforms):
             x = t.inverse(y)
             event_rank += t._domain.event_rank - t._codomain.event_rank
-            log_prob = log_prob - _sum_rightmost(
-                t.forward_log_det_jacobian(x), event_rank - t._domain.event_rank
-            )
+            log_prob = log_prob - _sum_rightmost(t.forward_log_det_jacobian(x), event_rank - t._domain.event_rank)
             y = x
         return log_prob + _sum_rightmost(self._base.log_prob(y), event_rank - len(self._base.event_shape))
 

@@ -54,7 +54,7 @@ def _format_element(value) -> str:
     if isinstance(value, np.bool_):
         return "True" if value else "False"
     if isinstance(value, np.complexfloating):
-        return f"({value.real:.{options.precision}f}{value.imag:+.{options.precision}f}j)"
+        return f"({value.real:.{options.precision}f}+{value.imag:.{options.precision}f}j)"
     return _format_float(value) if isinstance(value, np.floating) else str(value)
 
 

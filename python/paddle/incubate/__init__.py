@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 
 _LAZY = {"LookAhead": ".optimizer", "ModelAverage": ".optimizer", "softmax_mask_fuse": ".operators",
-         "softmax_mask_fuse_upper_triangle": ".operators", "identity_loss": ".operators"}  # fmt: skip
+         "softmax_mask_fuse_upper_triangle": ".operators", "identity_loss": ".operators",
+         "graph_send_recv": ".operators", "graph_reindex": ".operators", "graph_sample_neighbors": ".operators"}  # fmt: skip
 _FROM_GEOMETRIC = {
     "segment_sum": "segment_sum", "segment_mean": "segment_mean", "segment_max": "segment_max",
-    "segment_min": "segment_min", "graph_send_recv": "send_u_recv", "graph_reindex": "reindex_graph",
-    "graph_sample_neighbors": "sample_neighbors",
+    "segment_min": "segment_min",
 }  # fmt: skip
 _MODULES = ("optimizer", "autograd", "multiprocessing", "nn", "operators", "distributed")
 __all__ = [*_LAZY, *_FROM_GEOMETRIC]

@@ -32,3 +32,29 @@ def identity_loss(x, reduction="none"):
     if reduction in ("none", 2):
         return x
     raise Exception("Unsupported reduction type.")
+
+
+def graph_send_recv(x, src_index, dst_index, pool_type="sum", out_size=None, name=None):
+    """The older name of ``paddle.geometric.send_u_recv``."""
+    from ..geometric import send_u_recv
+
+    return send_u_recv(x, src_index, dst_index, pool_type, out_size)
+
+
+def graph_reindex(x, neighbors, count, value_buffer=None, index_buffer=None, flag_buffer_hashtable=False, name=None):
+    """The older name of ``paddle.geometric.reindex_graph``."""
+    from ..geometric import reindex_heter_graph
+
+    parts = list(neighbors) if isinstance(neighbors, (list, tuple)) else [neighbors]
+    counts = list(count) if isinstance(count, (list, tuple)) else [count]
+    return reindex_heter_graph(x, parts, counts)
+
+
+def graph_sample_neighbors(
+    row, colptr, input_nodes, eids=None, perm_buffer=None, sample_size=-1, return_eids=False, flag_perm_buffer=False,
+    name=None,
+):  # fmt: skip
+    """The older name of ``paddle.geometric.sample_neighbors``."""
+    from ..geometric import sample_neighbors
+
+    return sample_neighbors(row, colptr, input_nodes, sample_size, eids, return_eids)

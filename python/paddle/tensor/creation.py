@@ -132,8 +132,8 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
 def _count(num):
     if isinstance(num, Tensor):
         num = _int(num)
-    if isinstance(num, _int) and num <= 0:
-        raise ValueError(f"[linspace] expected num > 0, got {num}")
+    if isinstance(num, _int) and num < 0:
+        raise ValueError(f"[linspace] expected num >= 0, got {num}")
     return num
 
 
@@ -224,9 +224,8 @@ def meshgrid(*args, **kwargs):
     tensors = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
     out = _C_ops.meshgrid(list(tensors))
     if indexing == "xy" and len(out) > 1:
-        swapped = _C_ops.meshgrid([tensors[1], tensors[0], *tensors[2:]])
         order = [1, 0, *builtins.range(2, len(tensors))]
-        out = [_C_ops.transpose(t, order) for t in [swapped[1], swapped[0], *swapped[2:]]]
+        out = [_C_ops.transpose(t, order) for t in out]
     return out
 
 

@@ -32,7 +32,9 @@ def gather_nd(x, index, name=None):
 
 @accepts(x="input", axis="dim")
 def index_select(x, index, axis=0, name=None, *, out=None):
-    """The slices of `x` at the vector `index` along `axis`."""
+    """The slices of `x` at the vector `index` along `axis`; the two may be given in either order."""
+    if isinstance(index, int) and isinstance(axis, Tensor):
+        index, axis = axis, index
     return finish(_C_ops.index_select(x, index, axis), out)
 
 

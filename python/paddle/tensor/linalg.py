@@ -200,14 +200,15 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
     """A norm of `x`.
 
     Args:
-        p: a number for vectors, also "fro" or "nuc" for matrices; None is 2, or "fro" for two axes.
+        p: a number for vectors, also "fro" or "nuc" for matrices; None is 2 (for two axes the largest singular
+            value).
         axis: one axis, or two for matrix norms; None is all elements.
     """
     if dtype is not None:
         x = _C_ops.cast(x, dtype)
     axes = axes_list(axis)
     if p is None:
-        p = "fro" if len(axes) == 2 else 2.0
+        p = 2.0
     if isinstance(p, str):
         if p == "fro" and (axis is None or len(axes) <= 2):
             return finish(_C_ops.frobenius_norm(x, axes, keepdim, not axes), out)
@@ -345,24 +346,6 @@ def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):  # noqa: 
     from .creation import linspace
 
     return linspace(min, max, bins + 1, dtype=core.float32)
-
-
-def bincount(x, weights=None, minlength=0, name=None):
-    """How often each of 0, 1, 2 ... occurs in a vector, or the sums of their weights.
-
-    Raises:
-        TypeError: not integers. ValueError: a negative number.
-    """
-    if str(x.dtype).rsplit(".", 1)[-1] not in ("int32", "int64", "uint8", "int8", "int16"):
-        raise TypeError("Elements in Input(x) should all be integers")
-    if x.size == 0:
-        return _C_ops.full([minlength], 0, core.int64 if weights is None else weights.dtype, None)
-    if int(_C_ops.min(x, [], False)) < 0:
-        raise ValueError("The elements in input tensor must be non-negative ints")
-    n = max(int(_C_ops.max(x, [], False)) + 1, int(minlength))
-    at = _C_ops.cast(x, core.int64)
-    amounts = _C_ops.full([x.size], 1, core.int64, None) if weights is None else weights
-    return _C_ops.index_add(_C_ops.full([n], 0, amounts.dtype, None), at, amounts, 0)
 
 
 def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None):

@@ -27,12 +27,9 @@ def reshape(x, shape=None, *more, name=None, out=None):
 def transpose(x, perm=None, *more, name=None, dim0=None, dim1=None):
     """`x` with its axes in the order `perm`; with two numbers, those axes swapped."""
     if dim0 is not None:
-        perm, more = dim0, (dim1,)
-    if more and isinstance(perm, int) and len(more) == 1 and x.ndim != 2:
+        return swapaxes(x, dim0, dim1)
+    if isinstance(perm, int) and len(more) == 1:
         return swapaxes(x, perm, more[0])
-    if more and x.ndim == 2:
-        order = [perm, *more]
-        return _C_ops.transpose(x, order) if sorted(a % 2 for a in order) == [0, 1] else x
     return _C_ops.transpose(x, _varargs(perm, more))
 
 
@@ -46,15 +43,15 @@ def permute(input, *dims, **kwargs):
 
 
 @accepts(x="input", axis="dim")
-def squeeze(x, axis=None, *more, name=None):
+def squeeze(x, axis=None, name=None):
     """`x` without axes of size 1: all of them, or those of `axis` that have size 1."""
-    return _C_ops.squeeze(x, [] if axis is None else _varargs(axis, more))
+    return _C_ops.squeeze(x, [] if axis is None else axis)
 
 
 @accepts(x="input", axis="dim")
-def unsqueeze(x, axis=None, *more, name=None):
+def unsqueeze(x, axis=None, name=None):
     """`x` with new axes of size 1."""
-    return _C_ops.unsqueeze(x, _varargs(axis, more))
+    return _C_ops.unsqueeze(x, axis)
 
 
 @accepts(x="input", shape="size")
@@ -69,9 +66,9 @@ def expand_as(x, y=None, name=None, other=None):
 
 
 @accepts(x="input", repeat_times="dims")
-def tile(x, repeat_times=None, *more, name=None):
+def tile(x, repeat_times=None, name=None):
     """`x` repeated along each axis."""
-    return _C_ops.tile(x, _varargs(repeat_times, more))
+    return _C_ops.tile(x, repeat_times)
 
 
 def repeat(input, *repeats):
@@ -82,9 +79,9 @@ def repeat(input, *repeats):
 
 
 @accepts(x="input", axis="dims dim")
-def flip(x, axis=None, *more, name=None):
+def flip(x, axis=None, name=None):
     """`x` in reverse order along `axis`."""
-    return _C_ops.flip(x, axes_list(_varargs(axis, more)))
+    return _C_ops.flip(x, axes_list(axis))
 
 
 reverse = flip

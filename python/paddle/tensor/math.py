@@ -203,6 +203,8 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
 @accepts(x="input", axis="dim")
 def cumsum(x, axis=None, dtype=None, name=None, *, out=None):
     """Running sums along `axis`; without one, of the flattened `x`."""
+    if dtype is None and x.dtype in _INTEGERS:
+        dtype = core.int64
     if dtype is not None and x.dtype != dtype:
         x = _C_ops.cast(x, dtype)
     return finish(_C_ops.cumsum(x, -1 if axis is None else axis, axis is None, False, False), out)
@@ -238,6 +240,8 @@ cummax, cummin = _running("cummax"), _running("cummin")
 @accepts(x="input", axis="dim")
 def logcumsumexp(x, axis=None, dtype=None, name=None, *, out=None):
     """log of the running sums of exp(x) along `axis`; without one, of the flattened `x`."""
+    if dtype is None and not is_inexact(x.dtype):
+        dtype = core.get_default_dtype()
     if dtype is not None and x.dtype != dtype:
         x = _C_ops.cast(x, dtype)
     return finish(_C_ops.logcumsumexp(x, -1 if axis is None else axis, axis is None, False, False), out)
@@ -625,4 +629,4 @@ cumsum_, cumprod_, nan_to_num_, frac_, gcd_, lcm_, hypot_, ldexp_, sinc_, renorm
 gammainc_, gammaincc_, floor_divide_, logit_, copysign_ = (
     in_place(f) for f in (gammainc, gammaincc, floor_divide, logit, copysign)
 )
-_ = _core, _INTEGERS
+_ = _core

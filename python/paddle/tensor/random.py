@@ -101,10 +101,10 @@ def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_gra
     """0 ... n-1 in random order.
 
     Raises:
-        ValueError: `n` is not positive.
+        ValueError: `n` is negative.
     """
-    if n <= 0:
-        raise ValueError("The input n should be greater than 0 in randperm op.")
+    if n < 0:
+        raise ValueError(f"[randperm] expected n of at least 0, got {n}")
     return created(_C_ops.randperm(n, dtype, place_of(device)), out, requires_grad)
 
 

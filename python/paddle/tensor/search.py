@@ -57,30 +57,6 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None, *, out=None):
     return finish(_C_ops.kthvalue(x, k, -1 if axis is None else axis, keepdim), out)
 
 
-@accepts(x="input", axis="dim")
-def mode(x, axis=-1, keepdim=False, name=None, *, out=None):
-    """The most frequent element along `axis` (the smallest of several), and its last index."""
-    axis = axis_in(axis, x.ndim, "mode")
-    if x.ndim == 0:
-        return _C_ops.assign(x), _C_ops.full([], 0, core.int64, None)
-    order = [a for a in range(x.ndim) if a != axis] + [axis]
-    last = _C_ops.transpose(x, order)
-    n = last.shape[-1]
-    values, index = _C_ops.argsort(last, -1, False, True)
-    same = _C_ops.equal(_C_ops.unsqueeze(values, [-1]), _C_ops.unsqueeze(values, [-2]))
-    counts = _C_ops.sum(_C_ops.cast(same, core.int64), [-1], None, False)
-    # The first of the most frequent, then its last position.
-    first = _C_ops.argmax(counts, -1, True, False, core.int64)
-    size = _C_ops.take_along_axis(counts, first, last.ndim - 1)
-    at = _C_ops.clip(first + size - 1, 0, n - 1)
-    picked = _C_ops.take_along_axis(index, at, last.ndim - 1)
-    result = _C_ops.take_along_axis(last, picked, last.ndim - 1)
-    if not keepdim:
-        return finish((_C_ops.squeeze(result, [-1]), _C_ops.squeeze(picked, [-1])), out)
-    back = [order.index(a) for a in range(x.ndim)]
-    return finish((_C_ops.transpose(result, back), _C_ops.transpose(picked, back)), out)
-
-
 @accepts(values="input")
 def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, out=None, sorter=None):
     """Where to insert `values` along the last axis of `sorted_sequence` to keep it sorted."""
@@ -120,30 +96,10 @@ def unique(x, return_index=False, return_inverse=False, return_counts=False, axi
 @accepts(x="input", axis="dim")
 def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None):
     """`x` without elements (or slices along `axis`) that equal the one before."""
-    if axis is None:
-        x, axis = _C_ops.flatten(x, 0, -1), 0
-    axis = axis_in(axis, x.ndim, "unique_consecutive")
-    n = x.shape[axis]
-    if n == 0:
-        empty = _C_ops.empty([0], dtype, None)
-        out = (_C_ops.assign(x),) + (empty,) * return_inverse + (empty,) * return_counts
-        return out[0] if len(out) == 1 else out
-    later = _C_ops.slice(x, [axis], [1], [n], [], [])
-    before = _C_ops.slice(x, [axis], [0], [n - 1], [], [])
-    differs = _C_ops.not_equal(later, before)
-    others = [a for a in range(x.ndim) if a != axis]
-    if others:
-        differs = _C_ops.any(differs, others, False)
-    fresh = _C_ops.concat([_C_ops.full([1], True, core.bool_, None), differs], 0)
-    starts = _C_ops.reshape(_C_ops.nonzero(fresh), [-1])
-    out = [_C_ops.index_select(x, starts, axis)]
-    if return_inverse:
-        out.append(_C_ops.cast(_C_ops.cumsum(_C_ops.cast(fresh, core.int64), 0, False, False, False) - 1, dtype))
-    if return_counts:
-        ends = _C_ops.concat([_C_ops.slice(starts, [0], [1], [starts.shape[0]], [], []),
-                              _C_ops.full([1], n, core.int64, None)], 0)  # fmt: skip
-        out.append(_C_ops.cast(ends - starts, dtype))
-    return out[0] if len(out) == 1 else tuple(out)
+    axes = [] if axis is None else [axis_in(axis, x.ndim, "unique_consecutive")]
+    out, inverse, counts = _C_ops.unique_consecutive(x, return_inverse, return_counts, axes, dtype)
+    found = (out,) + (inverse,) * return_inverse + (counts,) * return_counts
+    return found[0] if len(found) == 1 else found
 
 
 def _restrict_nonzero(condition, total_true_num):

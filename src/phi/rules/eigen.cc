@@ -51,8 +51,8 @@ void lu::shape(const Args& a, TensorMeta& out, TensorMeta& pivots, TensorMeta& i
   infos.shape = without_last(a.x, 2, {});
 }
 
-// With k the smaller side: of L (m x k) and U (k x n), the leading k x k blocks as in a square matrix; what stands below
-// or beside them follows by triangular solves.
+// With k the smaller side: of L (m x k) and U (k x n), the leading k x k blocks as in a square matrix; what stands
+// below or beside them follows by triangular solves.
 void lu::vjp(Vjp& v) {
   if (!v.need_x) return;
   const Dim m = v.out.dim(-2), n = v.out.dim(-1), k = smaller_side(v.out), zero(0);
@@ -142,8 +142,8 @@ void householder_product::shape(const Args& a, TensorMeta& out) {
   infer::check_rank(op, "tau", a.tau, a.x.rank() - 1, a.x.rank() - 1);
   check(!paddle::less(a.x.dim(-2), a.x.dim(-1)), ErrorKind::kValue,
         "[{}] expected x with at least as many rows as columns, got shape {}", op, to_string(a.x.shape()));
-  check(!paddle::less(a.x.dim(-1), a.tau.dim(-1)), ErrorKind::kValue,
-        "[{}] expected at most {} factors in tau, got {}", op, a.x.dim(-1).str(), a.tau.dim(-1).str());
+  check(!paddle::less(a.x.dim(-1), a.tau.dim(-1)), ErrorKind::kValue, "[{}] expected at most {} factors in tau, got {}",
+        op, a.x.dim(-1).str(), a.tau.dim(-1).str());
   for (int64_t i = 0; i + 2 < a.x.rank(); ++i) infer::check_size(op, "batch of tau", a.x.dim(i), a.tau.dim(i));
   out.shape = a.x.shape();
 }

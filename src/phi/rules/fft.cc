@@ -18,7 +18,9 @@ void check_transform(std::string_view op, const Tensor& x, std::span<const int64
         "[{}] expected normalization 'backward', 'ortho' or 'forward', got '{}'", op, norm);
 }
 
-int64_t last_of(std::span<const int64_t> axes, int64_t rank) { return axes.back() < 0 ? axes.back() + rank : axes.back(); }
+int64_t last_of(std::span<const int64_t> axes, int64_t rank) {
+  return axes.back() < 0 ? axes.back() + rank : axes.back();
+}
 
 std::string_view turned(std::string_view norm) {
   if (norm == "ortho") return norm;
@@ -129,7 +131,8 @@ void frame::shape(const Args& a, TensorMeta& out) {
 }
 
 Tensor frame::decompose(const Args& a) {
-  Tensor windows = ops::tensor_unfold(a.x, a.axis, a.frame_length, a.hop_length);  // [frames, ..., length] or [..., frames, length]
+  Tensor windows =
+      ops::tensor_unfold(a.x, a.axis, a.frame_length, a.hop_length);  // [frames, ..., length] or [..., frames, length]
   std::vector<int64_t> order = swapped_last(windows.rank());
   if (a.axis == 0) {
     order = {0, windows.rank() - 1};

@@ -56,15 +56,12 @@ DType promote_all(std::initializer_list<DType> types) {
   return result;
 }
 
-DType widen(DType t) { return t == DType::kBool || (is_integer(t) && size_of(t) < 8) ? DType::kInt64 : t; }
+DType widen(DType t) { return t == DType::kBool || t == DType::kInt32 ? DType::kInt64 : t; }
+DType wide_inexact(DType t) { return is_inexact(t) ? t : DType::kFloat64; }
 
 DType default_float() { return default_dtype(); }
 
 DType inexact(DType t) { return is_inexact(t) ? t : default_float(); }
-
-DType power_dtype(const Tensor& x, const Scalar& y) {
-  return !is_inexact(x.dtype()) && is_inexact(scalar_dtype(y)) ? default_float() : x.dtype();
-}
 
 DType scalar_dtype(const Scalar& s) {
   switch (s.kind()) {

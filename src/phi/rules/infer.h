@@ -38,10 +38,10 @@ inline DType dtype_of(DType t) { return t; }
 inline DType dtype_of(std::optional<DType> t) { return t.value_or(DType::kUndefined); }
 DType first_of(std::initializer_list<DType> types);     // the first that isn't kUndefined
 DType promote_all(std::initializer_list<DType> types);  // the common type
-DType widen(DType t);                                   // bool and integers narrower than 64 bits: int64
+DType widen(DType t);                                   // bool and int32: int64, as official Paddle sums
+DType wide_inexact(DType t);                            // bool and integers: float64
 DType inexact(DType t);                                 // bool and integers: the default dtype
 DType default_float();                                  // paddle.get_default_dtype()
-DType power_dtype(const Tensor& x, const Scalar& y);    // of x; the default float for integers with a float exponent
 DType scalar_dtype(const Scalar& s);                    // of a number as a tensor: bool, int64, default float
 
 // -- axes and sizes

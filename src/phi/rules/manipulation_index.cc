@@ -480,8 +480,7 @@ void bincount::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("bincount", "x", a.x, 1, 1);
   if (a.weights.defined()) {
     infer::check_size("bincount", "weights", a.x.dim(0), a.weights.dim(0));
-    const bool whole = a.weights.dtype() == DType::kInt32 || a.weights.dtype() == DType::kInt64;
-    out.dtype = whole ? DType::kInt64 : a.weights.dtype();
+    out.dtype = infer::wide_inexact(a.weights.dtype());
   }
   out.shape = {new_symbol()};
 }

@@ -70,7 +70,7 @@ void linspace::shape(const Args& a, TensorMeta& out) {
     return;
   }
   const Dim n = dim_of("linspace", a.number);
-  check(paddle::less(0, n), ErrorKind::kValue, "[linspace] expected number > 0, got {}", n.str());
+  check(!paddle::less(n, 0), ErrorKind::kValue, "[linspace] expected number >= 0, got {}", n.str());
   out.shape = {n};
 }
 

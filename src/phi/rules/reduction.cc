@@ -16,13 +16,19 @@ namespace {
 
 constexpr DType kSame = DType::kUndefined;
 
+// The axes counted from the front; none for a 0-d tensor, whose axis 0 or -1 stands for its one element.
+Sizes reduced_of(std::string_view op, std::span<const int64_t> given, size_t rank) {
+  Sizes axes = infer::axes_of(op, given, static_cast<int64_t>(rank), true);
+  return rank == 0 ? Sizes{} : axes;
+}
+
 // The reduced axes; all of them for an empty list or reduce_all.
 Sizes reduced(std::string_view op, const Ints& axis, size_t rank, bool all = false) {
   const Sizes given = all ? Sizes{} : infer::numbers_of(op, axis);
-  return infer::axes_of(op, given, static_cast<int64_t>(rank), true);
+  return reduced_of(op, given, rank);
 }
 Sizes reduced(std::string_view op, std::span<const int64_t> axis, size_t rank, bool all = false) {
-  return infer::axes_of(op, all ? std::span<const int64_t>{} : axis, static_cast<int64_t>(rank), true);
+  return reduced_of(op, all ? std::span<const int64_t>{} : axis, rank);
 }
 
 // A tensor of a reduction's output shape, with the reduced axes put back as 1.
@@ -245,7 +251,7 @@ void cummin::vjp(Vjp& v) {
 }
 
 void logcumsumexp::shape(const Args& a, TensorMeta& out) {
-  out.shape = scan_shape("logcumsumexp", a.x, a.axis, a.flatten, ErrorKind::kValue);
+  out.shape = scan_shape("logcumsumexp", a.x, a.axis, a.flatten, ErrorKind::kIndex);
 }
 
 void logcumsumexp::vjp(Vjp& v) {

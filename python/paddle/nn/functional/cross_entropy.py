@@ -79,6 +79,8 @@ def cross_entropy(
             "When soft_label == True, the value of 'ignore_index' in softmax_cross_entropy "
             "should be '-100', but received {}, which is not allowed.".format(ignore_index)
         )
+    if not soft_label and paddle.is_floating_point(label):  # class numbers, written as floats
+        label = label.astype("int64")
     if len(input.shape) == 0:
         raise ValueError("The dimension of input should be larger than zero!")
     if label_smoothing:

@@ -10,6 +10,7 @@ from paddle import Tensor
 
 from ...base import unique_name
 from ...base.framework import EagerParamBase, create_named_parameter
+from .._alias import accepts
 from ._convert import ConvertMixin
 from ._hooks import HookRemoveHelper, call_with_hooks
 from ._state import StateMixin
@@ -209,6 +210,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
         """Same as `add_module`."""
         self.add_sublayer(name, module)
 
+    @accepts(persistable="persistent")
     def register_buffer(self, name, tensor, persistable=True):
         """Registers a tensor (or None) that is state but no parameter.
 

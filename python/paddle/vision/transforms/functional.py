@@ -45,9 +45,7 @@ def _form(img):
         return functional_pil
     if _is_numpy(img):
         return functional_cv2
-    raise TypeError(
-        f"img should be PIL Image or Tensor Image or ndarray with dim=[2 or 3]. Got {type(img)}"
-    )
+    raise TypeError(f"img should be PIL Image or Tensor Image or ndarray with dim=[2 or 3]. Got {type(img)}")
 
 
 def to_tensor(pic, data_format="CHW"):

@@ -40,7 +40,7 @@ def resize(img, size, interpolation="bilinear"):
 def pad(img, padding, fill=0, padding_mode="constant"):
     left, top, right, bottom = geometry.four_paddings(padding)
     if padding_mode == "constant":
-        return ImageOps.expand(img, border=(left, top, right, bottom), fill=fill)
+        return ImageOps.expand(img, border=(left, top, right, bottom), fill=_fill(img, fill))
     palette = img.getpalette() if img.mode == "P" else None
     array = np.asarray(img)
     widths = ((top, bottom), (left, right)) + ((0, 0),) * (array.ndim - 2)

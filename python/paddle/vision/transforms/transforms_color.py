@@ -91,8 +91,10 @@ class ColorJitter(BaseTransform):
         made = [
             kind(value)
             for kind, value in (
-                (BrightnessTransform, brightness), (ContrastTransform, contrast),
-                (SaturationTransform, saturation), (HueTransform, hue),
+                (BrightnessTransform, brightness),
+                (ContrastTransform, contrast),
+                (SaturationTransform, saturation),
+                (HueTransform, hue),
             )  # fmt: skip
             if value is not None
         ]

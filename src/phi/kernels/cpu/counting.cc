@@ -16,8 +16,7 @@ std::vector<int64_t> counted(const Tensor& x) {
     if constexpr (std::is_integral_v<T>)
       for (size_t i = 0; i < at.size(); ++i) at[i] = static_cast<int64_t>(x.data<T>()[i]);
   });
-  for (int64_t v : at)
-    check(v >= 0, ErrorKind::kValue, "[bincount] expected numbers of at least 0, got {}", v);
+  for (int64_t v : at) check(v >= 0, ErrorKind::kValue, "[bincount] expected numbers of at least 0, got {}", v);
   return at;
 }
 

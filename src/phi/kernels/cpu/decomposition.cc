@@ -245,9 +245,14 @@ void svd(OpCall& c) {
   });
 }
 
-const RegisterCpu registered[] = {{"solve", solve},     {"inverse", inverse},   {"determinant", determinant},
-                                  {"slogdet", slogdet}, {"cholesky", cholesky}, {"triangular_solve", triangular_solve},
-                                  {"qr", qr},           {"svd", svd}};
+const RegisterCpu registered[] = {{"solve", solve},
+                                  {"inverse", inverse},
+                                  {"determinant", determinant},
+                                  {"slogdet", slogdet},
+                                  {"cholesky", cholesky},
+                                  {"triangular_solve", triangular_solve},
+                                  {"qr", qr},
+                                  {"svd", svd}};
 
 }  // namespace
 }  // namespace paddle::kernels

@@ -222,23 +222,56 @@ ComplexMatrix read_complex(const Tensor& x, int64_t b) {
   return m;
 }
 
-// Eigenvalues, and vectors where asked for. Those of a real matrix are real or come in pairs; what rounding left of
-// imaginary parts is taken away.
-template <class T>
-void spectrum(const Tensor& x, int64_t b, std::vector<Complex>& values, ComplexMatrix* vectors) {
-  ComplexMatrix a = read_complex<T>(x, b), q = identity<Complex>(a.n);
-  const int64_t n = a.n;
-  const double noise = 8 * kPrecision * static_cast<double>(n) * largest(a);
-  to_schur(a, q);
-  for (int64_t k = 0; k < n; ++k) {
-    Complex w = a(k, k);
-    const bool real = std::is_floating_point_v<T> && std::abs(w.imag()) <= noise;
-    values.push_back(real ? Complex(w.real()) : w);
-    if (!vectors) continue;
-    const std::vector<Complex> v = vector_of(a, q, k);
-    for (int64_t i = 0; i < n; ++i)
-      (*vectors)(i, k) = real ? Complex(v[static_cast<size_t>(i)].real()) : v[static_cast<size_t>(i)];
+struct Spectrum {
+  std::vector<Complex> values;
+  std::vector<std::vector<Complex>> vectors;  // none where they weren't asked for
+};
+
+// The spectrum of a real matrix as it is without rounding: real values with real vectors, and pairs of conjugates next
+// to each other, the one above the axis first.
+Spectrum completed(const Spectrum& rough, double noise) {
+  Spectrum out;
+  const size_t n = rough.values.size();
+  std::vector<bool> taken(n);
+  auto add = [&](Complex w, size_t from, bool conjugate) {
+    out.values.push_back(w);
+    if (rough.vectors.empty()) return;
+    std::vector<Complex> v = rough.vectors[from];
+    for (Complex& e : v) e = w.imag() == 0 ? Complex(e.real()) : conjugate ? std::conj(e) : e;
+    out.vectors.push_back(std::move(v));
+  };
+  for (size_t k = 0; k < n; ++k) {
+    if (taken[k]) continue;
+    const Complex w = rough.values[k];
+    size_t partner = k;
+    for (size_t j = k + 1; j < n && std::abs(w.imag()) > noise; ++j)
+      if (!taken[j] &&
+          (partner == k || std::abs(rough.values[j] - std::conj(w)) < std::abs(rough.values[partner] - std::conj(w))))
+        partner = j;
+    if (partner == k) {
+      add(w.real(), k, false);
+      continue;
+    }
+    taken[partner] = true;
+    const Complex mean = (w + std::conj(rough.values[partner])) / 2.0;
+    const Complex above(mean.real(), std::abs(mean.imag()));
+    add(above, k, w.imag() < 0);
+    add(std::conj(above), k, w.imag() > 0);
   }
+  return out;
+}
+
+template <class T>
+Spectrum spectrum(const Tensor& x, int64_t b, bool with_vectors) {
+  ComplexMatrix a = read_complex<T>(x, b), q = identity<Complex>(a.n);
+  const double noise = 8 * kPrecision * static_cast<double>(a.n) * largest(a);
+  to_schur(a, q);
+  Spectrum out;
+  for (int64_t k = 0; k < a.n; ++k) {
+    out.values.push_back(a(k, k));
+    if (with_vectors) out.vectors.push_back(vector_of(a, q, k));
+  }
+  return std::is_floating_point_v<T> ? completed(out, noise) : out;
 }
 
 template <class T>
@@ -248,10 +281,11 @@ void eig(OpCall& c) {
   Tensor x = dense(rules::eig::Args(c).x);
   each_number_matrix("eig", x, [&](auto t, int64_t b) {
     using T = decltype(t);
-    std::vector<Complex> values;
+    const Spectrum s = spectrum<T>(x, b, true);
     ComplexMatrix vectors(x.size(-1), x.size(-1));
-    spectrum<T>(x, b, values, &vectors);
-    write<ComplexOf<T>>(c.out(0), b, values);
+    for (int64_t k = 0; k < vectors.n; ++k)
+      for (int64_t i = 0; i < vectors.n; ++i) vectors(i, k) = s.vectors[static_cast<size_t>(k)][static_cast<size_t>(i)];
+    write<ComplexOf<T>>(c.out(0), b, s.values);
     write<ComplexOf<T>>(c.out(1), b, vectors.e);
   });
 }
@@ -260,9 +294,7 @@ void eigvals(OpCall& c) {
   Tensor x = dense(rules::eigvals::Args(c).x);
   each_number_matrix("eigvals", x, [&](auto t, int64_t b) {
     using T = decltype(t);
-    std::vector<Complex> values;
-    spectrum<T>(x, b, values, nullptr);
-    write<ComplexOf<T>>(c.out(0), b, values);
+    write<ComplexOf<T>>(c.out(0), b, spectrum<T>(x, b, false).values);
   });
 }
 

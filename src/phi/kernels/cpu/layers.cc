@@ -315,7 +315,7 @@ void embedding(OpCall& c) {
     const auto* ids = x.data<decltype(t)>();
     for (int64_t i = 0; i < n; ++i) {
       int64_t id = ids[i];
-      check(id >= 0 && id < rows, ErrorKind::kIndex, "[embedding] expected ids in [0, {}), got {}", rows, id);
+      check(id >= 0 && id < rows, ErrorKind::kValue, "[embedding] expected ids in [0, {}), got {}", rows, id);
       if (id == a.padding_idx)
         std::memset(out + static_cast<size_t>(i) * bytes, 0, bytes);
       else

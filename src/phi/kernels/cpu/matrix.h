@@ -97,8 +97,8 @@ void each_number_matrix(const char* op, const Tensor& x, F&& f) {
 // ---- elimination with row pivoting
 template <class S>
 struct Lu {
-  MatrixOf<S> a;              // L below the diagonal (ones on it), U above
-  std::vector<int64_t> rows;  // row i of L U is row rows[i] of the matrix
+  MatrixOf<S> a;               // L below the diagonal (ones on it), U above
+  std::vector<int64_t> rows;   // row i of L U is row rows[i] of the matrix
   std::vector<int64_t> swaps;  // step k exchanged rows k and swaps[k]
   double sign = 1;
   int64_t first_zero = -1;  // the first step without a pivot

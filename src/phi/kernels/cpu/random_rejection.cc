@@ -55,7 +55,8 @@ double binomial_half(Attempts& draw, double n, double p) {
     return k;
   }
   const double deviation = std::sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  const double c = n * p + 0.5, quick = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation, mode = std::floor((n + 1) * p);
+  const double c = n * p + 0.5, quick = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation,
+               mode = std::floor((n + 1) * p);
   for (;;) {
     const double u = draw.uniform() - 0.5;
     double v = draw.uniform();

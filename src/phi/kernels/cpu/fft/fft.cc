@@ -259,7 +259,8 @@ void mirror(const Tensor& half, const Tensor& whole, const std::vector<int64_t>&
       offset += k * strides[static_cast<size_t>(d)];
     }
     to[i] = mirrored ? std::conj(from[offset]) : from[offset];
-    for (int64_t d = rank - 1; d >= 0 && ++at[static_cast<size_t>(d)] == whole.size(d); --d) at[static_cast<size_t>(d)] = 0;
+    for (int64_t d = rank - 1; d >= 0 && ++at[static_cast<size_t>(d)] == whole.size(d); --d)
+      at[static_cast<size_t>(d)] = 0;
   }
 }
 

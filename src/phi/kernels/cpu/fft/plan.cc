@@ -135,7 +135,8 @@ Complex<double> root(int64_t k, int64_t n) {
   const bool left = 4 * k > n;
   const int64_t part = left ? n - 2 * k : 2 * k;  // the angle in units of pi / n, within [0, pi / 2]
   const bool steep = 4 * part > n;                // above an eighth: measured from the other axis
-  const double angle = std::numbers::pi * static_cast<double>(steep ? n - 2 * part : 2 * part) / static_cast<double>(2 * n);
+  const double angle =
+      std::numbers::pi * static_cast<double>(steep ? n - 2 * part : 2 * part) / static_cast<double>(2 * n);
   double c = std::cos(angle), s = std::sin(angle);
   if (steep) std::swap(c, s);
   if (left) c = -c;
