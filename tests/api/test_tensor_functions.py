@@ -50,7 +50,7 @@ def test_shapes():
     close(y.unsqueeze(0).squeeze(axis=0), x)
     close(y[:1].expand(2, -1, 4), np.broadcast_to(x[:1], (2, 3, 4)))
     close(paddle.tile(y, [2, 1]), np.tile(x, (2, 1)))
-    close(y.flip(0, 1), x[::-1, ::-1])
+    close(y.flip([0, 1]), x[::-1, ::-1])
     close(paddle.repeat_interleave(y, t([1, 0, 2]), axis=1), np.repeat(x, [1, 0, 2], 1))
     assert isinstance(y.shape, list) and y.shape == [2, 3, 4] and y.shape == (2, 3, 4) and y.shape[1:].numel() == 12
 
