@@ -180,3 +180,38 @@ def multinomial(x, num_samples=1, replacement=False, name=None, *, out=None):
 def poisson(x, name=None):
     """Poisson numbers with the rates `x`."""
     return _C_ops.poisson(x)
+
+
+def top_p_sampling(
+    x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False, name=None
+):
+    """One of the most probable categories whose probabilities sum to `ps` (Holtzman et al., 2020), drawn by them.
+
+    Args:
+        x (Tensor): [batch, n] probabilities. ps (Tensor): [batch] or [batch, 1].
+        threshold (Tensor, optional): [batch, 1], categories below it are out.
+        k (int): at most so many categories; 0 for all.
+        return_top (bool): also the most probable categories, as (scores [batch, k], ids [batch, k]).
+
+    Returns:
+        (probability [batch, 1], category [batch, 1], int64).
+
+    Raises:
+        ValueError: another rank of `x`.
+    """
+    if x.ndim != 2:
+        raise ValueError(f"[top_p_sampling] expected x of two dimensions, got {list(x.shape)}")
+    n = x.shape[-1]
+    scores, ids = _C_ops.topk(x, k if 0 < k < n else n, -1, True, True)
+    before = _C_ops.cumsum(scores, -1, False, False, False) - scores
+    kept = before < _C_ops.cast(_C_ops.reshape(ps, [-1, 1]), x.dtype)
+    if threshold is not None:
+        kept = _C_ops.logical_and(kept, scores >= _C_ops.reshape(threshold, [-1, 1]))
+    first = _C_ops.arange(0, scores.shape[-1], 1, core.int64, None) == 0  # one is always left
+    kept = _C_ops.logical_or(kept, first)
+    weights = scores * _C_ops.cast(kept, x.dtype)
+    if mode == "non-truncated":
+        weights = _C_ops.where(kept, scores, scores * 1e-6)
+    at = _C_ops.multinomial(weights, 1, True)
+    chosen = _C_ops.take_along_axis(scores, at, 1), _C_ops.take_along_axis(ids, at, 1)
+    return (*chosen, scores, ids) if return_top else chosen
