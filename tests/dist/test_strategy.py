@@ -273,6 +273,42 @@ def test_pipeline_with_scaled_losses():
         assert same and scale == pytest.approx(256.0 * 0.8)
 
 
+def test_master_weights_are_cut_too():
+    def steps(net, opt):
+        for _ in range(3):
+            (net(paddle.full([2, 8], 0.5, "bfloat16")).astype("float32") ** 2).mean().backward()
+            opt.step()
+            opt.clear_grad()
+
+    def layer():
+        net = nn.Linear(8, 8)
+        net.weight.set_value(numbers(8, 8))
+        net.to(dtype="bfloat16")
+        return net
+
+    def adam(net):
+        return paddle.optimizer.Adam(0.01, parameters=net.parameters(), multi_precision=True)
+
+    def whole(rank):
+        net = layer()
+        steps(net, adam(net))
+        return net.weight.astype("float32").numpy()
+
+    want = run(1, whole)[0]
+
+    def body(rank):
+        mesh = dist.ProcessMesh([0, 1], ["dp"])
+        net = dist.shard_layer(layer(), mesh)
+        opt = dist.shard_optimizer(adam(net), dist.ShardingStage1(mesh, "dp"))
+        steps(net, opt)
+        masters = [m for m in opt._master_weights.values() if m.shape == [8, 8]]
+        assert [m._local_shape for m in masters] == [[4, 8]]
+        return dist.unshard_dtensor(net.weight).astype("float32").numpy()
+
+    for got in run(2, body):
+        np.testing.assert_array_equal(got, want)
+
+
 REFUSED = [
     ("sharding", "enable_stage1_tensor_fusion", True), ("pipeline", "vpp_degree", 2), ("fused_passes", "gemm_epilogue", True),
     ("amp", "use_master_grad", True), ("qat", "enable", True), ("tuning", "enable", True), ("dp_optimization", "enable", True),

@@ -117,15 +117,14 @@ def run(plan, batches, forward, scaled):
     losses: list = [None] * len(batches)
     total = None
     _dist.send_ahead(True)
-    try:
-        for kind, m in plan:
-            if kind == FORWARD:
-                losses[m] = forward(*batches[m])
-                part = losses[m].detach() / len(batches)
-                total = part if total is None else total + part
-            else:
-                scaled(losses[m]).backward()
-                losses[m] = None  # what was kept for it is free
-    finally:
-        _dist.send_ahead(False)
+    for kind, m in plan:
+        if kind == FORWARD:
+            losses[m] = forward(*batches[m])
+            part = losses[m].detach() / len(batches)
+            total = part if total is None else total + part
+        else:
+            scaled(losses[m]).backward()
+            losses[m] = None  # what was kept for it is free
+    # Waits for what was sent; not after an error, which the others must hear of soon.
+    _dist.send_ahead(False)
     return total

@@ -34,6 +34,10 @@ class _ShardingStage:
                 break
         return reshard(tensor, mesh, placements)
 
+    def shard_master_weight(self, param, master_weight):
+        """A parameter's float32 copy, as its other states lie."""
+        return self._spread(master_weight, param)
+
 
 class ShardingStage1(_ShardingStage):
     """The optimizer's states are sharded along a dimension of the mesh (ZeRO stage 1)."""
@@ -90,6 +94,26 @@ class _ShardOptimizer:
             return sharded
 
         inner._add_accumulator = add_accumulator
+        if isinstance(shard, _ShardingStage):
+            self._hook_masters()
+
+    def _hook_masters(self) -> None:
+        """Float32 copies of 16-bit parameters are states, too."""
+        inner, make, shard = self._inner_opt, self._inner_opt._create_master_weight, self._shard_fn
+
+        def create_master_weight(param):
+            known = inner._master_weights.get(param.name)
+            if known is not None:
+                return known
+            value = make(param)
+            with paddle.no_grad():
+                sharded = shard.shard_master_weight(param, value)
+            if sharded is not value:
+                sharded.name, sharded.persistable, sharded.stop_gradient = value.name, True, True
+                inner._master_weights[param.name] = sharded
+            return sharded
+
+        inner._create_master_weight = create_master_weight
 
     def __getattr__(self, name):
         return getattr(self.__dict__["_inner_opt"], name)
