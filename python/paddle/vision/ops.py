@@ -1,5 +1,6 @@
 """Operators on boxes and regions of images. Boxes are [x1, y1, x2, y2] in pixels."""
 
+from .boxes import box_coder, distribute_fpn_proposals, nms, prior_box
 from .files import decode_jpeg, read_file
 from .regions import (
     DeformConv2D,
@@ -11,8 +12,9 @@ from .regions import (
     roi_align,
     roi_pool,
 )
+from .yolo import yolo_box
 
 __all__ = [
-    "DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "decode_jpeg", "deform_conv2d", "psroi_pool", "read_file",
-    "roi_align", "roi_pool",
+    "DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "box_coder", "decode_jpeg", "deform_conv2d",
+    "distribute_fpn_proposals", "nms", "prior_box", "psroi_pool", "read_file", "roi_align", "roi_pool", "yolo_box",
 ]  # fmt: skip

@@ -184,8 +184,8 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     channels = x.shape[1] // (rows * cols)
 
     def bounds(box, scale, rows, cols):
-        x1, y1 = (np.round(v) * scale for v in box[:2])
-        x2, y2 = ((np.round(v) + 1.0) * scale for v in box[2:])
+        x1, y1 = (np.floor(v + 0.5) * scale for v in box[:2])
+        x2, y2 = ((np.floor(v + 0.5) + 1.0) * scale for v in box[2:])
         h, w = max(y2 - y1, 0.1) / rows, max(x2 - x1, 0.1) / cols
         return (
             lambda r: (np.floor(r * h + y1), np.ceil((r + 1) * h + y1)),
