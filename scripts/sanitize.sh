@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# The C++ tests under the address and undefined-behaviour sanitizers.
+# The C++ tests under the address and undefined-behaviour sanitizers; tests that carry the ctest label "unsanitized" are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+log=build-sanitize/ctest.log
+rm -f $log
 cmake -S . -B build-sanitize -G Ninja -DCMAKE_BUILD_TYPE=Release -DPADDLE_PYTHON=OFF -DPADDLE_SANITIZE=address,undefined \
   -DPython_EXECUTABLE="$PWD/.venv/bin/python" > /dev/null
 cmake --build build-sanitize --target paddle_tests
-ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 OMP_WAIT_POLICY=PASSIVE \
-  ctest --test-dir build-sanitize --output-on-failure -j2 --label-exclude unsanitized
+status=0
+PADDLE_FUZZ_COUNT=2000 OMP_WAIT_POLICY=PASSIVE UBSAN_OPTIONS=print_stacktrace=1 \
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:hard_rss_limit_mb=2500:detect_stack_use_after_return=1 \
+  ctest --test-dir build-sanitize --output-on-failure -j2 --label-exclude unsanitized > $log 2>&1 || status=1
+tail -n $((status ? 300 : 40)) $log
+exit $status

@@ -227,6 +227,8 @@ void record(DimGuard g) {
 Dim dim_detail::intern(DimOp op, std::vector<Dim> operands) { return NodeTable::get().intern(op, std::move(operands)); }
 
 Dim dim_detail::slow(DimOp op, Dim a, Dim b) {
+  if (a.is_const() && b.is_const())  // constants come here where they overflow, sums upwards only
+    return op == DimOp::kAdd ? Dim(INT64_MAX) : Dim(checked_mul(a.bits(), b.bits()));
   if (op == DimOp::kAdd) return dim_of(add(poly_of(a), poly_of(b)));
   PD_INVARIANT(op == DimOp::kMul);
   return dim_of(multiply(poly_of(a), poly_of(b)));
@@ -430,7 +432,8 @@ Strides contiguous_strides(std::span<const Dim> shape) {
   int64_t step = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     r[i] = step;
-    step *= std::max<int64_t>(shape[i].value(), 1);
+    // Where a size is zero the others may be anything; no element, no stride that matters.
+    if (__builtin_mul_overflow(step, std::max<int64_t>(shape[i].value(), 1), &step)) step = 1;
   }
   return r;
 }

@@ -16,10 +16,11 @@ namespace paddle {
 
 class Dim {
  public:
+  // Numbers too far out to be a size (their words are taken) mean the same at the end of the range.
   constexpr Dim() = default;
-  constexpr Dim(int64_t v) : bits_(v) {}
+  constexpr Dim(int64_t v) : bits_(v < kSymbolic ? kSymbolic : v) {}
   constexpr Dim(int v) : bits_(v) {}
-  constexpr Dim(size_t v) : bits_(static_cast<int64_t>(v)) {}
+  constexpr Dim(size_t v) : bits_(v > INT64_MAX ? INT64_MAX : static_cast<int64_t>(v)) {}
 
   constexpr bool is_symbolic() const { return bits_ < kSymbolic; }
   constexpr bool is_const() const { return !is_symbolic(); }
@@ -74,14 +75,27 @@ Dim symbol_by_name(const std::string& name);  // finds or makes; the parser of p
 namespace dim_detail {
 Dim slow(DimOp op, Dim a, Dim b);
 }
+// Sums of constants saturate: the end of a slice may be INT64_MAX. Products that overflow are a ValueError: a saturated
+// one would be taken for a size.
 inline Dim operator+(Dim a, Dim b) {
-  return (a.is_const() && b.is_const()) ? Dim(a.bits() + b.bits()) : dim_detail::slow(DimOp::kAdd, a, b);
+  int64_t r = 0;
+  if (a.is_const() && b.is_const() && !__builtin_add_overflow(a.bits(), b.bits(), &r)) [[likely]]
+    return Dim(r);
+  return dim_detail::slow(DimOp::kAdd, a, b);
 }
 inline Dim operator*(Dim a, Dim b) {
-  return (a.is_const() && b.is_const()) ? Dim(a.bits() * b.bits()) : dim_detail::slow(DimOp::kMul, a, b);
+  int64_t r = 0;
+  if (a.is_const() && b.is_const() && !__builtin_mul_overflow(a.bits(), b.bits(), &r)) [[likely]]
+    return Dim(r);
+  return dim_detail::slow(DimOp::kMul, a, b);
 }
 inline Dim operator-(Dim a) { return a * Dim(-1); }
-inline Dim operator-(Dim a, Dim b) { return a + b * Dim(-1); }
+inline Dim operator-(Dim a, Dim b) {
+  int64_t r = 0;
+  if (a.is_const() && b.is_const() && !__builtin_sub_overflow(a.bits(), b.bits(), &r)) [[likely]]
+    return Dim(r);
+  return a + b * Dim(-1);
+}
 Dim floor_div(Dim a, Dim b);  // rounds down, as Python's //
 Dim mod(Dim a, Dim b);        // sign of the divisor, as Python's %
 Dim min(Dim a, Dim b);

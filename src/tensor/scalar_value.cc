@@ -7,6 +7,14 @@
 
 namespace paddle {
 
+namespace {
+const Tensor& one_element(const Tensor& t) {
+  check(t.numel() == 1, ErrorKind::kValue, "expected a tensor of one element as a number, got shape {}",
+        to_string(t.shape()));
+  return t;
+}
+}  // namespace
+
 double Scalar::to_double() const {
   switch (kind_) {
     case Kind::kBool:
@@ -18,7 +26,7 @@ double Scalar::to_double() const {
     case Kind::kDim:
       return static_cast<double>(dim().value());
     case Kind::kTensor:
-      return read_element(tensor_, 0).real();
+      return read_element(one_element(tensor_), 0).real();
   }
   return 0;
 }
@@ -36,18 +44,18 @@ int64_t Scalar::to_int() const {
     case Kind::kDim:
       return dim().value();
     case Kind::kTensor:
-      return read_int(tensor_, 0);
+      return read_int(one_element(tensor_), 0);
   }
   return 0;
 }
 
 bool Scalar::to_bool() const {
-  if (kind_ == Kind::kTensor) return read_element(tensor_, 0) != 0.0;
+  if (kind_ == Kind::kTensor) return read_element(one_element(tensor_), 0) != 0.0;
   return kind_ >= Kind::kFloat && kind_ <= Kind::kComplex ? (real_ != 0 || imag_ != 0) : int_ != 0;
 }
 
 std::complex<double> Scalar::to_complex() const {
-  if (kind_ == Kind::kTensor) return read_element(tensor_, 0);
+  if (kind_ == Kind::kTensor) return read_element(one_element(tensor_), 0);
   if (kind_ == Kind::kComplex) return {real_, imag_};
   return {to_double(), 0};
 }

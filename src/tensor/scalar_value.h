@@ -22,7 +22,7 @@ class Scalar {
   Kind kind() const { return kind_; }
   bool is_const() const { return kind_ <= Kind::kComplex; }
   const Tensor& tensor() const { return tensor_; }
-  Dim dim() const { return Dim::from_bits(int_); }
+  Dim dim() const { return kind_ == Kind::kDim ? Dim::from_bits(int_) : Dim(int_); }
   // The constant converted; a concrete tensor is read, a traced one is an InternalError (dispatch has made it an
   // operand).
   double to_double() const;

@@ -38,6 +38,10 @@ void on_signal(int number) {
   print_current();
   _exit(1);
 }
+#ifdef __SANITIZE_ADDRESS__
+// The undefined-behaviour sanitizer calls this with every report.
+extern "C" void __ubsan_on_report() { print_current(); }
+#endif
 void watch() {
   std::signal(SIGALRM, on_signal);
 #ifdef __SANITIZE_ADDRESS__

@@ -19,6 +19,26 @@ TEST(Dim, ExpressionsAreCanonical) {
   EXPECT_EQ((a * Dim(3) * b - Dim(4)).hint(), 68);
 }
 
+// Numbers from bad input stay numbers: none turns into an expression, sums stop at the ends, products say that they
+// don't fit.
+TEST(Dim, NumbersFarOut) {
+  const Dim most(INT64_MAX), least(INT64_MIN);
+  EXPECT_TRUE(least.is_const());
+  EXPECT_EQ(least, Dim(Dim::kSymbolic));
+  EXPECT_EQ(Dim(SIZE_MAX), most);
+  EXPECT_EQ(most + Dim(1), most);
+  EXPECT_EQ(most - Dim(-3), most);
+  EXPECT_EQ(most - most, Dim(0));
+  EXPECT_EQ(least + least, least);
+  EXPECT_EQ(least - most, least);
+  EXPECT_EQ(-least, Dim(int64_t{1} << 62));
+  EXPECT_EQ(most * Dim(-1), least);
+  EXPECT_THROW(Dim(int64_t{1} << 40) * Dim(int64_t{1} << 40), Error);
+  EXPECT_THROW(most * Dim(2), Error);
+  EXPECT_EQ(numel(Shape{0, int64_t{1} << 40, int64_t{1} << 40}), Dim(0));
+  EXPECT_EQ(contiguous_strides(Shape{0, int64_t{1} << 40, int64_t{1} << 40})[2], 1);
+}
+
 TEST(Dim, DivisionIsExactWhereItCanBe) {
   Dim a = new_symbol(6, "a"), b = new_symbol(4, "b");
   EXPECT_EQ(floor_div(a * b * Dim(12), b * Dim(4)), a * Dim(3));

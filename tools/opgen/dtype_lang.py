@@ -23,7 +23,7 @@ from .signature import Arg, split_top
 RESULTS = {
     "promote": "infer::promote_all", "real": "real_of", "complex": "complex_of", "widen": "infer::widen",
     "inexact": "infer::inexact", "wide_inexact": "infer::wide_inexact",
-    "default_float": "infer::default_float", "scalar": "infer::scalar_dtype",
+    "default_float": "infer::default_float", "scalar": "infer::scalar_dtype", "index": "infer::index_dtype",
 }  # fmt: skip
 
 
@@ -111,6 +111,9 @@ def _expr(node: ast.expr, args: dict[str, Arg]) -> str:
                 raise ValueError(f"unknown function {name!r}{did_you_mean(name, RESULTS)}")
             if name == "promote":
                 return f"infer::promote_all({{{', '.join(_expr(o, args) for o in operands)}}})"
+            if name == "index":  # names what it checks
+                [o] = operands
+                return f'{RESULTS[name]}(c.op.name, "{o.id}", {_expr(o, args)})'
             if name == "scalar":  # its operand is an attribute
                 return f"{RESULTS[name]}({', '.join('a.' + cpp_name(o.id) for o in operands)})"
             return f"{RESULTS[name]}({', '.join(_expr(o, args) for o in operands)})"

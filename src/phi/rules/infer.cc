@@ -56,6 +56,11 @@ DType promote_all(std::initializer_list<DType> types) {
   return result;
 }
 
+DType index_dtype(std::string_view op, std::string_view name, DType t) {
+  check(t == DType::kInt32 || t == DType::kInt64, ErrorKind::kType, "[{}] expected {} to be int32 or int64, got {}", op,
+        name, t == DType::kUndefined ? "None" : name_of(t));
+  return t;
+}
 DType widen(DType t) { return t == DType::kBool || t == DType::kInt32 ? DType::kInt64 : t; }
 DType wide_inexact(DType t) { return is_inexact(t) ? t : DType::kFloat64; }
 

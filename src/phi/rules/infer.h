@@ -42,7 +42,8 @@ DType widen(DType t);                                   // bool and int32: int64
 DType wide_inexact(DType t);                            // bool and integers: float64
 DType inexact(DType t);                                 // bool and integers: the default dtype
 DType default_float();                                  // paddle.get_default_dtype()
-DType scalar_dtype(const Scalar& s);                    // of a number as a tensor: bool, int64, default float
+DType index_dtype(std::string_view op, std::string_view name, DType t);  // itself; TypeError unless int32 or int64
+DType scalar_dtype(const Scalar& s);  // of a number as a tensor: bool, int64, default float
 
 // -- axes and sizes
 // axis counted from 0; ValueError outside [-rank, rank). A 0-d tensor is taken as [1] (axis 0 or -1).

@@ -545,7 +545,7 @@ void triu::vjp(Vjp& v) {
 
 void diag::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("diag", "x", a.x, 1, 2);
-  const Dim off(std::abs(a.offset));
+  const Dim off(std::abs(infer::extent_of("diag", "offset", a.offset)));
   if (a.x.rank() == 1) {
     out.shape = {a.x.dim(0) + off, a.x.dim(0) + off};
     return;

@@ -398,12 +398,15 @@ ops::batch_norm_out batch_norm::decompose(const Args& a) {
   if (a.scale.defined()) y = y * per_channel(a.scale, x, channel);
   if (a.bias.defined()) y = y + per_channel(a.bias, x, channel);
   Shape flat{a.mean.dim(0)};
-  Tensor saved_mean = compose::reshape_to(mean, flat), saved_inv = compose::reshape_to(inv, flat);
+  const DType t = a.mean.dtype();
+  Tensor saved_mean = compose::cast_to(compose::reshape_to(mean, flat), t);
+  Tensor saved_inv = compose::cast_to(compose::reshape_to(inv, flat), t);
   Tensor mean_out = a.mean, variance_out = a.variance;
   if (!running) {
     auto blend = [&](const Tensor& old, const Tensor& batch) {
-      return ops::scale(old, Scalar(a.momentum), Scalar(0.0), true) +
-             ops::scale(batch, Scalar(1.0 - a.momentum), Scalar(0.0), true);
+      return compose::cast_to(ops::scale(old, Scalar(a.momentum), Scalar(0.0), true) +
+                                  ops::scale(batch, Scalar(1.0 - a.momentum), Scalar(0.0), true),
+                              old.dtype());
     };
     mean_out = blend(a.mean, saved_mean);
     variance_out = blend(a.variance, compose::reshape_to(variance, flat));

@@ -51,6 +51,7 @@ void pad(OpCall& c) {
 void flip(OpCall& c) {
   rules::flip::Args a(c);
   if (a.x.numel() == 0) return;
+  if (a.x.rank() == 0) return copy_elements(c.out(0), a.x);  // axis 0 or -1 of one element
   Strides strides = a.x.strides();
   int64_t offset = a.x->offset;
   for (int64_t axis : a.axis) {
@@ -81,7 +82,7 @@ void roll(OpCall& c) {
   rules::roll::Args a(c);
   const Tensor& out = c.out(0);
   if (a.x.numel() == 0) return;
-  if (a.axis.empty()) {  // the flattened tensor turns
+  if (a.axis.empty() || a.x.rank() == 0) {  // the flattened tensor turns
     Tensor x = dense(a.x);
     Shape flat{Dim(x.numel())};
     Strides one{1};
@@ -158,27 +159,33 @@ void repeat_interleave(OpCall& c) {
   rules::repeat_interleave_with_tensor_index::Args a(c);
   Tensor x = dense(a.x), repeats = dense(a.repeats);
   AroundAxis around_axis = around(x, a.axis);
-  std::vector<int64_t> rows;
+  std::vector<int64_t> times(static_cast<size_t>(around_axis.axis));
+  int64_t total = 0;
   dispatch_index("repeat_interleave", repeats.dtype(), [&](auto t) {
     const auto* p = repeats.data<decltype(t)>();
     int64_t n = repeats.numel();
     check(n == around_axis.axis || n == 1, ErrorKind::kValue, "[repeat_interleave] expected {} repeats, got {}",
           around_axis.axis, n);
-    for (int64_t i = 0; i < around_axis.axis; ++i) {
-      int64_t times = p[n == 1 ? 0 : i];
-      check(times >= 0, ErrorKind::kValue, "[repeat_interleave] expected repeats of at least 0, got {}", times);
-      rows.insert(rows.end(), static_cast<size_t>(times), i);
+    for (size_t i = 0; i < times.size(); ++i) {
+      times[i] = p[n == 1 ? 0 : i];
+      check(times[i] >= 0 && !__builtin_add_overflow(total, times[i], &total), ErrorKind::kValue,
+            "[repeat_interleave] expected repeats of at least 0 whose sum fits, got {}", times[i]);
     }
   });
+  check(a.output_size < 0 || a.output_size == total, ErrorKind::kValue,
+        "[repeat_interleave] expected output_size to be the sum of the repeats, {}, got {}", total, a.output_size);
   Shape shape = x.shape();
   size_t axis = static_cast<size_t>(a.axis < 0 ? a.axis + x.rank() : a.axis);
-  shape[axis] = Dim(rows.size());
+  shape[axis] = Dim(total);
   Tensor out = Tensor::empty(shape, x.dtype(), x.place());
-  size_t bytes = static_cast<size_t>(around_axis.inner) * size_of(x.dtype());
-  for (int64_t o = 0; o < around_axis.outer; ++o)
-    for (size_t i = 0; i < rows.size(); ++i)
-      std::memcpy(out.data<char>() + (static_cast<size_t>(o) * rows.size() + i) * bytes,
-                  x.data<char>() + static_cast<size_t>(o * around_axis.axis + rows[i]) * bytes, bytes);
+  const size_t bytes = static_cast<size_t>(around_axis.inner) * size_of(x.dtype());
+  char* to = out.data<char>();
+  const char* from = x.data<char>();
+  for (int64_t o = 0; out.numel() > 0 && o < around_axis.outer; ++o)
+    for (int64_t n : times) {
+      for (int64_t k = 0; k < n; ++k, to += bytes) std::memcpy(to, from, bytes);
+      from += bytes;
+    }
   c.out(0) = out;
 }
 

@@ -54,9 +54,11 @@ uint64_t reduced_axes(const OpCall& c, int64_t rank) {
     any = true;
     if (rank > 0) mask |= uint64_t{1} << (axis < 0 ? axis + rank : axis);
   };
+  // With reduce_all the axes are not looked at: they may be anything.
+  for (size_t i = 0; i < c.args.size(); ++i)
+    if (c.op.args[i].name == "reduce_all" && !c.args[i].none() && c.args[i].b()) return all;
   for (size_t i = 0; i < c.args.size(); ++i) {
     const Arg& a = c.args[i];
-    if (c.op.args[i].name == "reduce_all" && !a.none() && a.b()) return all;
     if (c.op.args[i].name != "axis" || a.none()) continue;
     if (a.tag() == Arg::Tag::kInts) {
       for (Dim d : a.ints().values()) add(d.value());
