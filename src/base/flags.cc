@@ -58,7 +58,9 @@ struct Registry {
     add("prim_backward", false, "decompose gradients in captured programs");
     add("use_cinn", true, "compile captured programs; off: captured programs run operator by operator");
     add("cinn_print", false, "print each compiler step's result when the step changed something");
-    add("cinn_compile_budget_ms", int64_t{4000}, "time a fused group may take to compile before it runs by kernels");
+    add("cinn_compile_budget_ms", int64_t{4000}, "time a fused group may take to compile; dearer ones run by kernels");
+    add("cinn_total_budget_ms", int64_t{120000},
+        "time all groups of a program may take to compile; what is left then runs by kernels");
     add("compile_cache_dir", std::string(),
         "folder of compiled code that processes share; empty: the user's cache folder; off: none");
     add("compile_cache_mb", int64_t{512}, "size of that folder, beyond which what was used longest ago goes; 0: none");

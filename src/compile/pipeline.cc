@@ -1,5 +1,6 @@
 #include "compile/pipeline.h"
 
+#include <chrono>
 #include <cstdio>
 
 #include "base/flags.h"
@@ -64,11 +65,16 @@ size_t keep_compilable(pir::Operation& root, Place place) {
   root.walk([&](pir::Operation& op) {
     if (op.is("cinn_op.group")) groups.push_back(&op);
   });
+  const bool say = flags::get_bool("cinn_print") || flags::get_int("log_level") > 0;
+  const auto budget = std::chrono::milliseconds(flags::get_int("cinn_total_budget_ms"));
+  const auto began = std::chrono::steady_clock::now();
   for (pir::Operation* g : groups) {
     try {
+      check(std::chrono::steady_clock::now() - began <= budget, ErrorKind::kNotImplemented,
+            "the program's groups took longer to compile than FLAGS_cinn_total_budget_ms");
       cinn::compile_region(*g, place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place));
     } catch (const Error& e) {
-      if (flags::get_bool("cinn_print")) std::fprintf(stderr, "a group runs by kernels: %s\n", e.what());
+      if (say) std::fprintf(stderr, "a group runs by kernels: %s\n", e.what());
       cinn::dissolve_group(*g);
       ++failed;
     }

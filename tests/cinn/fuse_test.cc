@@ -135,6 +135,37 @@ TEST_F(Fuse, ListsAndViewsInside) {
   check(*groups(p)[0]);
 }
 
+// What reads the same large tensor reads it once, also where nothing else connects it.
+TEST_F(Fuse, SiblingsShareTheirInput) {
+  for (int64_t rows : {int64_t{256}, int64_t{4}}) {
+    Program p;
+    Builder b(p);
+    Value x = b.data("x", f32({rows, 128}));
+    Value positive = b.value("pd_op.relu", {b.value("pd_op.tanh", {x})});
+    Value sum = b.create("pd_op.sum", {b.value("pd_op.exp", {x}), b.full_int_array(std::vector<int64_t>{-1})},
+                         {{"keepdim", Attribute::boolean(true)}})
+                    ->result(0);
+    b.fetch("a", positive, 0);
+    b.fetch("b", sum, 1);
+    EXPECT_EQ(fuse_groups(p.module()), rows == 256 ? 1u : 2u);  // small tensors are in the cache anyway
+    pir::verify(p.module());
+    for (Operation* g : groups(p)) check(*g);
+    if (rows == 256) EXPECT_EQ(compile_region(*groups(p)[0]).code->module().kernels.size(), 1u);
+  }
+}
+
+// The product needs the first branch and is needed by the second: all three in a circle.
+TEST_F(Fuse, SiblingsThatDependOnEachOtherStayApart) {
+  Program p;
+  Builder b(p);
+  Value x = b.data("x", f32({128, 128}));
+  Value a = b.value("pd_op.exp", {b.value("pd_op.tanh", {x})});
+  Value m = b.value("pd_op.matmul", {a, a});
+  b.fetch("out", b.value("pd_op.relu", {b.value("pd_op.multiply", {m, x})}), 0);
+  EXPECT_EQ(fuse_groups(p.module()), 2u);
+  pir::verify(p.module());
+}
+
 TEST_F(Fuse, SmallThingsStayOutside) {
   Program p;
   Builder b(p);

@@ -1,6 +1,8 @@
 // Compiled groups against the oracle of reference.h.
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/flags.h"
 #include "reference.h"
 
 namespace paddle::cinn {
@@ -121,6 +123,29 @@ TEST(Kernels, NextRowIsPrefetched) {
   auto compiled = compile(g, target, nullptr);
   check_group(g, *compiled, {}, testing::random_inputs(g, {}));
   EXPECT_EQ(lower(softmax({9, 1024}, 1), Target{}).str().find("prefetch"), std::string::npos);  // fits the cache
+}
+
+// One module, two codes: small calls keep their results in the cache, large ones store around it.
+TEST(Kernels, SizesOfACallChooseTheStores) {
+  Target target = host_target();
+  target.streaming_bytes = 1 << 16;
+  Group g = softmax({-1, 256}, 1);
+  EXPECT_NE(lower(g, target).str().find("(streaming)"), std::string::npos);
+  const int64_t before = compile_counts().compiled;
+  forget_compiled();
+  auto compiled = compile(g, target, nullptr);
+  for (int64_t n : {2, 3, 63}) check_group(g, *compiled, {n}, testing::random_inputs(g, {n}));
+  EXPECT_EQ(compile_counts().compiled, before + 1);
+  for (int64_t n : {64, 100, 5}) check_group(g, *compiled, {n}, testing::random_inputs(g, {n}));
+  EXPECT_EQ(compile_counts().compiled, before + 2);
+}
+
+TEST(Kernels, DearGroupsAreRefused) {
+  const int64_t budget = flags::get_int("cinn_compile_budget_ms");
+  flags::set("cinn_compile_budget_ms", int64_t{0});
+  EXPECT_THROW(compile(softmax({7, 100}, 1)), paddle::Error);
+  flags::set("cinn_compile_budget_ms", budget);
+  check_group(softmax({7, 100}, 1));
 }
 
 TEST(Kernels, LayerNormGeluResidual) {

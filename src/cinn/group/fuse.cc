@@ -38,6 +38,7 @@ class Fuser {
   size_t run() {
     for (size_t i = 0; i < ops_.size(); ++i)
       if (inside_[i]) join_producers(static_cast<int>(i));
+    join_siblings();
     drop_small();
     return rebuild();
   }
@@ -150,6 +151,49 @@ class Fuser {
       if (reaches_around(a, b) || reaches_around(b, a)) continue;
       unite(a, b);
     }
+  }
+
+  // What runs over a whole large tensor and what else does: together they read it once.
+  void join_siblings() {
+    std::vector<Value> shared;
+    std::unordered_map<Value, std::vector<int>> readers;
+    for (size_t i = 0; i < ops_.size(); ++i)
+      for (Value v : ops_[i]->operands()) {
+        if (!v || !inside_[i] || !runs_over(*ops_[i], v)) continue;
+        auto [it, fresh] = readers.try_emplace(v);
+        if (fresh) shared.push_back(v);
+        it->second.push_back(static_cast<int>(i));
+      }
+    for (Value v : shared) {
+      const std::vector<int>& all = readers.at(v);
+      for (size_t k = 1; k < all.size(); ++k) {
+        const int a = unit_[all[0]], b = unit_[all[k]];
+        if (a == b || members_[a].size() + members_[b].size() > options_.max_ops) continue;
+        if (depends(a, b) || depends(b, a)) continue;
+        unite(a, b);
+      }
+    }
+  }
+
+  static constexpr int64_t kWorthSharing = 1 << 14;  // elements; smaller tensors are in the cache anyway
+
+  // Its loops are those of the elements of v, of which there are many.
+  static bool runs_over(const Operation& op, Value v) {
+    if (is_list(v) || !v.type().has_shape() || !(op.has(kElementwise | kReduction | kBroadcast))) return false;
+    int64_t n = 1;
+    for (Dim d : v.shape()) n *= d.hint();
+    if (n < kWorthSharing) return false;
+    if (op.has(kReduction)) return op.operand(size_t{0}) == v;
+    const Value out = op.result(size_t{0});
+    return out.type().has_shape() && out.shape() == v.shape();
+  }
+
+  // Whether unit `to` needs unit `from`, directly or not.
+  bool depends(int from, int to) const {
+    for (int m : members_[to])
+      for (int p : before_[m])
+        if (unit_[p] == from) return true;
+    return reaches_around(from, to);
   }
 
   // Constants become part of the code that uses them.

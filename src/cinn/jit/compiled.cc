@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "base/profile.h"
 #include "cinn/jit/library.h"
 #include "cinn/loop/key.h"
+#include "cinn/schedule/plan.h"
 
 namespace paddle::cinn {
 
@@ -44,9 +46,61 @@ namespace {
 
 std::atomic<int64_t> compiled_count{0}, loaded_count{0};
 
+// Instructions, roughly, that the code generator will have to write.
+double size_of_code(const Module& module, const std::vector<Stmt>& body) {
+  double sum = 0;
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::kFor)
+      sum += (s.vectorize ? s.unroll + 2 : 1) * (4 + size_of_code(module, s.body));
+    else if (s.kind == StmtKind::kLet && module.values[s.value].op == ValueOp::kFn)
+      sum += 1 + std::min(20.0, cost_of(module.values[s.value].fn));
+    else
+      sum += 2;
+  }
+  return sum;
+}
+
+// What compiling took so far, from which is guessed what it will take: no clock can stop the code generator.
+class Pace {
+ public:
+  static Pace& instance() {
+    static Pace pace;
+    return pace;
+  }
+  double ms_for(double size) {
+    std::lock_guard guard(mutex_);
+    return size * ms_ / size_;
+  }
+  void learn(double size, double ms) {
+    std::lock_guard guard(mutex_);
+    size_ += size;
+    ms_ += ms;
+  }
+
+ private:
+  std::mutex mutex_;
+  double size_ = 20000, ms_ = 400;  // a first guess, soon outweighed
+};
+
+double size_of_code(const Module& module) {
+  double sum = 0;
+  for (const Kernel& k : module.kernels) sum += 50 + size_of_code(module, k.body);
+  return sum;
+}
+
+double expected_ms(const Module& module) { return Pace::instance().ms_for(size_of_code(module)); }
+
+double thread_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
+}
+
 std::string compile_object(const Module& module, const CodegenOptions& options) {
   std::string object, error;
+  const double began = thread_ms();
   check(codegen().compile(module, options, &object, nullptr, &error), ErrorKind::kRuntime, "{}", error);
+  Pace::instance().learn(size_of_code(module), thread_ms() - began);
   compiled_count.fetch_add(1);
   return object;
 }
@@ -127,21 +181,32 @@ constexpr int64_t kWorkPerThread = 40000;
 
 }  // namespace
 
-CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code)
-    : module_(std::move(module)), code_(std::move(code)) {
+CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes)
+    : module_(std::move(module)), code_(std::move(code)), code_streams_(streaming), streaming_bytes_(streaming_bytes) {
   for (const Kernel& k : module_.kernels) streams_ |= any_streaming(k.body);
 }
 
 CompiledGroup::~CompiledGroup() = default;
 
-const Code& CompiledGroup::code_for(std::span<void* const> outputs) const {
-  if (!streams_) return *code_;
-  bool aligned =
-      std::all_of(outputs.begin(), outputs.end(), [](void* p) { return reinterpret_cast<uintptr_t>(p) % 64 == 0; });
-  if (aligned) return *code_;
+bool CompiledGroup::wants_streaming(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
+  for (void* p : outputs)
+    if (reinterpret_cast<uintptr_t>(p) % 64 != 0) return false;
+  // Sizes that were known decided which stores are marked; else the largest output decides here.
+  int64_t largest = 0;
+  for (const Buffer& b : module_.buffers) {
+    if (b.role != BufferRole::kOutput) continue;
+    if (b.size.is_const() && b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= streaming_bytes_) return true;
+    if (!b.size.is_const())
+      largest = std::max(largest, module_.pool.evaluate(b.size, sizes.data()) * static_cast<int64_t>(size_of(b.dtype)));
+  }
+  return largest >= streaming_bytes_;
+}
+
+const Code& CompiledGroup::code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
+  if (!streams_ || wants_streaming(outputs, sizes) == code_streams_) return *code_;
   std::lock_guard guard(mutex_);
-  if (!unaligned_) unaligned_ = Cache::instance().get(module_, CodegenOptions{.streaming = false});
-  return *unaligned_;
+  if (!other_) other_ = Cache::instance().get(module_, CodegenOptions{.streaming = !code_streams_});
+  return *other_;
 }
 
 int64_t CompiledGroup::workspace_bytes(std::span<const int64_t> sizes) const {
@@ -153,7 +218,7 @@ void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* con
   PD_INVARIANT(static_cast<int>(inputs.size()) == module_.num_inputs &&
                static_cast<int>(outputs.size()) == module_.num_outputs &&
                static_cast<int>(sizes.size()) >= module_.num_symbols);
-  const Code& code = code_for(outputs);
+  const Code& code = code_for(outputs, sizes);
   const IndexPool& pool = module_.pool;
   std::unique_ptr<void, decltype(&std::free)> owned(nullptr, &std::free);
   if (const int64_t bytes = workspace_bytes(sizes); bytes > 0 && !workspace) {
@@ -201,11 +266,26 @@ static StepLog printing_log() {
   };
 }
 
+// Whether the first call will want stores around the cache: where sizes are open, most calls are small.
+static bool streams_at_first(const Module& module, const Target& target) {
+  if (!target.streaming) return false;
+  for (const Buffer& b : module.buffers)
+    if (b.role == BufferRole::kOutput && b.size.is_const() &&
+        b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= target.streaming_bytes)
+      return true;
+  return false;
+}
+
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log) {
   profile::Span span(profile::Kind::kCompile, "compile group");
   Module module = lower(group, target, log ? log : printing_log());
-  auto code = Cache::instance().get(module, CodegenOptions{.streaming = target.streaming});
-  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code));
+  const double expected = expected_ms(module);
+  check(expected <= static_cast<double>(flags::get_int("cinn_compile_budget_ms")), ErrorKind::kNotImplemented,
+        "[cinn] a group of {} operators would take about {:.0f} ms to compile, more than FLAGS_cinn_compile_budget_ms",
+        group.nodes.size(), expected);
+  const bool streaming = streams_at_first(module, target);
+  auto code = Cache::instance().get(module, CodegenOptions{.streaming = streaming});
+  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code), streaming, target.streaming_bytes);
 }
 
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log) {

@@ -15,7 +15,8 @@ class Code;  // kernels in memory, shared by equal groups
 
 class CompiledGroup {
  public:
-  CompiledGroup(Module module, std::shared_ptr<const Code> code);
+  // code: of the form that `streaming` says. streaming_bytes: what an output must have for stores around the cache.
+  CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes);
   ~CompiledGroup();
 
   // Computes all outputs. Buffers are row-major and dense, and no output overlaps an input or another output. sizes:
@@ -29,14 +30,18 @@ class CompiledGroup {
   const Module& module() const { return module_; }
 
  private:
-  const Code& code_for(std::span<void* const> outputs) const;
+  const Code& code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
+  bool wants_streaming(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
 
   Module module_;
   std::shared_ptr<const Code> code_;
   bool streams_ = false;
-  // Streaming stores need aligned outputs; what runs where they are not is compiled when that happens.
+  bool code_streams_ = true;
+  int64_t streaming_bytes_ = 0;
+  // Stores around the cache need aligned outputs, and pay for large ones only. The other form is compiled when a call
+  // wants it.
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Code> unaligned_;
+  mutable std::shared_ptr<const Code> other_;
 };
 
 Target host_target();

@@ -195,8 +195,9 @@ class Builder {
 
   bool streams(const StorePlan& s) const {
     if (s.temporary || !target_.streaming) return false;
+    // Of a size that only running tells: the caller chooses between code that streams and code that does not.
     const Buffer& b = m_.buffers[outputs_[s.slot]];
-    return b.size.is_const() && b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= target_.streaming_bytes;
+    return !b.size.is_const() || b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= target_.streaming_bytes;
   }
 
   void emit_stores(const PassPlan& pass, const Binding& where) {
@@ -299,8 +300,8 @@ class Builder {
     const Index& n = axes_.axes[pass.axes[0]].extent;
     Index elements = n;
     for (int a : kernel_->parallel) elements = elements * axes_.axes[a].extent;
-    if (!elements.is_const() || elements.value() * 2 < target_.streaming_bytes) return false;
-    if (n.value() * 4 > target_.l1_bytes / 2 || n.value() < 256) return false;
+    if (elements.is_const() && elements.value() * 2 < target_.streaming_bytes) return false;
+    if (!n.is_const() || !target_.streaming || n.value() * 4 > target_.l1_bytes / 2 || n.value() < 256) return false;
     return body_cost(pass) == heaviest_;
   }
 

@@ -15,7 +15,9 @@ namespace paddle::cinn {
 using KernelFn = void (*)(void* const* buffers, const int64_t* sizes, int64_t begin, int64_t end);
 
 struct CodegenOptions {
-  bool streaming = true;  // honour Stmt::streaming; the outputs must then start at multiples of 64 bytes
+  // For data larger than the caches: honour Stmt::streaming (the outputs must then start at multiples of 64 bytes) and
+  // kPrefetch.
+  bool streaming = true;
   bool print_ir = false;  // fill `text` of the result with LLVM IR
   bool print_assembly = false;
 };

@@ -377,7 +377,7 @@ class KernelEmitter {
   // Once per cache line of what the loop reads.
   void prefetch(const Stmt& s) {
     const int64_t bytes = static_cast<int64_t>(size_of(m_.buffers[s.buffer].dtype)) * lanes_;
-    if (mask_ || lanes_ == 1 || (bytes < kLine && copy_ % (kLine / bytes) != 0)) return;
+    if (!target_.streaming || mask_ || lanes_ == 1 || (bytes < kLine && copy_ % (kLine / bytes) != 0)) return;
     Access a = access(s.buffer, s.index);
     if (!a.contiguous) return;
     for (int64_t at = 0; at < bytes; at += kLine)

@@ -1,0 +1,105 @@
+"""Composed cases, compiled, under several frameworks, in one run; prints a table of CPU milliseconds and ratios.
+
+    python benchmarks/composed.py --peer torch=PYTHON --peer jax=PYTHON --peer official=PYTHON [--threads 1] [CASE ...]
+
+This interpreter's `paddle` is measured as "ours". A peer is NAME=PYTHON, an interpreter that has the framework; NAME is torch, jax, or
+anything else for another `paddle`. Workers set up and warm up, then run in turn, so that they share the machine's moods.
+The last column is our best time over the best peer's, by CPU time with one thread, by wall time with more.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+
+def worker(framework, case):
+    from composed_cases import build
+
+    began = time.perf_counter()
+    step, number = build(framework, case)
+    check = number(step())
+    print(json.dumps({"check": check, "setup_s": time.perf_counter() - began}), flush=True)
+    for line in sys.stdin:
+        seconds = float(line)
+        wall, cpu, end = [], [], time.perf_counter() + seconds
+        while len(wall) < 3 or time.perf_counter() < end:
+            w, c = time.perf_counter(), time.process_time()
+            step()
+            wall.append(time.perf_counter() - w)
+            cpu.append(time.process_time() - c)
+        print(json.dumps({"wall": wall, "cpu": cpu}), flush=True)
+
+
+class Worker:
+    def __init__(self, name, python, case, threads):
+        framework = name if name in ("torch", "jax") else "paddle"
+        count = {k: str(threads) for k in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NPROC")}
+        environment = {**os.environ, **count, "GLOG_minloglevel": "2", "JAX_PLATFORMS": "cpu"}
+        if framework == "jax" and threads == 1:
+            environment["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+        if name == "official":
+            environment["MKL_DEBUG_CPU_TYPE"] = "5"
+        command = [os.path.expanduser(python), __file__, "--worker", framework, case]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+                                        stderr=subprocess.DEVNULL, cwd=os.path.dirname(os.path.abspath(__file__)))  # fmt: skip
+        self.name, self.wall, self.cpu = name, [], []
+        self.setup = self.answer()
+
+    def answer(self):
+        while line := self.process.stdout.readline():
+            if line.startswith("{"):
+                return json.loads(line)
+        return None
+
+    def run(self, seconds):
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        got = self.answer() or {"wall": [], "cpu": []}
+        self.wall += got["wall"]
+        self.cpu += got["cpu"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(case, pythons, threads, rounds, seconds):
+    workers = [w for w in (Worker(n, p, case, threads) for n, p in pythons.items()) if w.setup]
+    for _ in range(rounds):
+        for w in workers:
+            w.run(seconds)
+    for w in workers:
+        w.close()
+    workers = [w for w in workers if w.cpu]
+    best = {w.name: min(w.cpu if threads == 1 else w.wall) for w in workers}
+    expected = workers[0].setup["check"]
+    agree = all(abs(w.setup["check"] - expected) <= 2e-3 * abs(expected) for w in workers)
+    peers = [t for n, t in best.items() if n != "ours"]
+    ratio = f"{best['ours'] / min(peers):8.2f}" if "ours" in best and peers else "       -"
+    cells = "".join(f"{best[n] * 1e3:12.2f}" if n in best else "           -" for n in pythons)
+    print(f"{case:18}{cells}{ratio}{'' if agree else '   CHECK DIFFERS'}", flush=True)
+
+
+def main():
+    if len(sys.argv) > 3 and sys.argv[1] == "--worker":
+        return worker(*sys.argv[2:4])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each turn")
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    from composed_cases import CASES
+
+    pythons = {"ours": sys.executable, **dict(p.split("=", 1) for p in args.peer)}
+    print(f"{'case, ms':18}{''.join(f'{n:>12}' for n in pythons)}   ratio")
+    for case in args.cases or CASES:
+        compare(case, pythons, args.threads, args.rounds, args.seconds)
+
+
+if __name__ == "__main__":
+    main()
