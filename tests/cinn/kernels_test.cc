@@ -143,6 +143,7 @@ TEST(Kernels, SizesOfACallChooseTheStores) {
 TEST(Kernels, DearGroupsAreRefused) {
   const int64_t budget = flags::get_int("cinn_compile_budget_ms");
   flags::set("cinn_compile_budget_ms", int64_t{0});
+  forget_compiled();
   EXPECT_THROW(compile(softmax({7, 100}, 1)), paddle::Error);
   flags::set("cinn_compile_budget_ms", budget);
   check_group(softmax({7, 100}, 1));
