@@ -96,5 +96,6 @@ void add_ir_passes(PyObject* module);
 void add_ir_patterns(PyObject* module);
 void add_ir_run(PyObject* module);
 void add_ir_files(PyObject* module);
+void add_ir_loops(PyObject* module);
 
 }  // namespace paddle::bindings

@@ -17,7 +17,17 @@ using dispatch::Trace;
 
 // Inputs that nothing depends on need not be fed.
 void drop_unused_inputs(pir::Program& p) {
-  passes::remove_dead_code(p.module());
+  // What overwrites an argument writes nothing where no builtin.set_parameter takes its result.
+  for (bool again = true; again;) {
+    passes::remove_dead_code(p.module());
+    again = false;
+    std::vector<pir::Operation*> ops = p.block().ops();
+    for (size_t i = ops.size(); i-- > 0;)
+      if (ops[i]->info() && ops[i]->has(kInplaceOnly) && ops[i]->results_unused()) {
+        ops[i]->erase();
+        again = true;
+      }
+  }
   std::vector<pir::Operation*> unused;
   for (pir::Operation& op : p.block())
     if ((op.is("pd_op.data") || op.is("pd_op.feed") || op.is("builtin.parameter")) && op.result().use_empty())

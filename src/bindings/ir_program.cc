@@ -373,6 +373,7 @@ void add_ir(PyObject* core) {
   add_ir_values(module.get());
   add_ir_run(module.get());
   add_ir_files(module.get());
+  add_ir_loops(module.get());
   add_ir_passes(module.get());
   add_ir_patterns(module.get());
   must_zero(PyModule_AddObjectRef(core, "ir", module.get()));

@@ -324,3 +324,63 @@ def test_what_is_not_there_says_so(build):
     build.exe.close()
     with pytest.raises(RuntimeError, match="closed"):
         build.run()
+
+
+def test_variables_never_share_memory(build):
+    x = static.data("x", [3], "float32")
+    a = static.create_global_var([3], 0.0, "float32", persistable=True, name="a")
+    b = static.create_global_var([3], 0.0, "float32", persistable=True, name="b")
+    c = static.create_global_var([3], 1.0, "float32", persistable=True, name="c")
+    out = paddle.exp(x)
+    paddle.assign(out, a)
+    paddle.assign(c, b)
+    paddle.assign(c + 1.0, c)
+    build.start()
+    value = np.zeros(3, "f4")
+    (kept,) = build.run({"x": value}, [out], return_numpy=False)
+    scope = static.global_scope()
+    build.run({"x": value + 1})
+    np.testing.assert_array_equal(kept.numpy(), [1.0, 1.0, 1.0])
+    found = {n: np.array(scope.find_var(n).get_tensor())[0] for n in "abc"}
+    assert found == {"a": pytest.approx(np.e), "b": 2.0, "c": 3.0}
+    pointers = {scope.find_var(n).value.data_ptr() for n in "abc"}
+    assert len(pointers) == 3
+
+
+def test_startup_gives_each_variable_its_own_memory(build):
+    w = paddle.create_parameter([8], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
+    paddle.optimizer.Adam(0.1).minimize(paddle.sum(w))
+    build.start()
+    scope = static.global_scope()
+    names = [n for n in scope.local_var_names() if scope.find_var(n).value.shape == [8]]
+    assert len(names) == 3 and len({scope.find_var(n).value.data_ptr() for n in names}) == 3
+
+
+def test_while_as_a_block(build):
+    n = static.data("n", [1], "int64")
+    i = paddle.full([1], 0, "int64")
+    total, twice = paddle.zeros([1], "int64"), paddle.zeros([1], "int64")
+    cond = paddle.less_than(i, n)
+    loop = static.nn.control_flow.While(cond=cond)
+    with loop.block():
+        paddle.assign(total + i, total)
+        paddle.assign(total * 2, twice)
+        paddle.increment(i)
+        paddle.assign(paddle.less_than(i, n), cond)
+    for count in (0, 1, 5):
+        got = build.run({"n": np.array([count])}, [i, total, twice])
+        expected = sum(range(count))
+        assert [int(g[0]) for g in got] == [count, expected, 2 * expected]
+    with pytest.raises(ValueError, match="doesn't change the condition"):
+        with static.nn.control_flow.While(cond=cond).block():
+            paddle.increment(i)
+    with pytest.raises(TypeError, match="must be a bool"):
+        static.nn.control_flow.While(cond=i)
+
+
+def test_assert(build):
+    x = static.data("x", [1], "float32")
+    static.nn.control_flow.Assert(paddle.sum(x) > 0, [x])
+    assert build.run({"x": np.ones(1, "f4")}, [x])[0][0] == 1.0
+    with pytest.raises(AssertionError):
+        build.run({"x": -np.ones(1, "f4")}, [x])

@@ -77,21 +77,6 @@ def adam_(
         core.assign_(power2, power2 * beta2)
 
 
-def _choose(operator, definition, rate):
-    """The operators overwrite states in place. Variables of a scope may share their first values: there the definitions are
-    used."""
-
-    def update(*args):
-        if isinstance(args[rate], core.Tensor):
-            from ..jit import host
-
-            if not host.capturing():
-                return definition(*args)
-        return operator(*args)
-
-    return update
-
-
-fused_sgd_ = _choose(_C_ops.fused_sgd_, sgd_, 2)
-fused_momentum_ = _choose(_C_ops.fused_momentum_, momentum_, 3)
-fused_adam_multi_ = _choose(_C_ops.fused_adam_multi_, adam_, 8)
+fused_sgd_ = getattr(_C_ops, "fused_sgd_", sgd_)
+fused_momentum_ = getattr(_C_ops, "fused_momentum_", momentum_)
+fused_adam_multi_ = getattr(_C_ops, "fused_adam_multi_", adam_)

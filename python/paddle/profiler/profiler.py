@@ -176,7 +176,9 @@ class Profiler:
 
     def _result(self) -> ProfilerResult:
         if self.profiler_result is None:
-            raise RuntimeError("[Profiler] nothing has been recorded yet: a recording ends with its last step, or stop()")
+            raise RuntimeError(
+                "[Profiler] nothing has been recorded yet: a recording ends with its last step, or stop()"
+            )
         return self.profiler_result
 
     def _enter(self, state: ProfilerState) -> None:

@@ -113,7 +113,9 @@ def summary_text(spans, sorted_by: SortedKeys, unit: str, views, limit: int = 30
     lines = [f"recorded: {whole / _UNITS[unit]:.3f} {unit}, {len(spans)} spans"]
     for kind in [*_TITLES, *(k for k in by_kind if k not in _TITLES)]:
         user = kind not in _TITLES
-        if kind not in by_kind or (wanted is not None and kind not in wanted and not (user and SummaryView.UDFView in views)):
+        if kind not in by_kind or (
+            wanted is not None and kind not in wanted and not (user and SummaryView.UDFView in views)
+        ):
             continue
         rows = sorted(by_kind[kind], key=lambda item: item[1].key(sorted_by), reverse=sorted_by.value % 4 != 3)
         lines += _table(_TITLES.get(kind, kind), rows[:limit], whole, unit)

@@ -132,11 +132,13 @@ class Executor:
             parameters = [_parameter(scope, n, entry) for n in names]
             fetched, written, generator = entry.run.run(inputs, parameters, program._generator_state())
             program._keep_generator(generator)
+            owners = {t.data_ptr(): "" for t in inputs if t.size}
+            owners.update((t.data_ptr(), n) for n, t in zip(names, parameters) if t.size)
             for name, value in zip(entry.run.writes, written):
-                _write(scope, name, value, entry)
+                _write(scope, name, _alone(value, name, owners), entry)
             if return_numpy:
                 return [np.array(t.numpy()) for t in fetched]
-            return [_own(t, parameters) for t in fetched]
+            return [_alone(t, "", owners) for t in fetched]
 
     def _entry(self, program: Program, fetches: list, prune: bool) -> _Entry:
         key = (prune, tuple(f if isinstance(f, str) else id(f) for f in fetches))
@@ -239,8 +241,11 @@ def _write(scope, name: str, value, entry: _Entry) -> None:
     variable.value = value
 
 
-def _own(tensor, parameters: list):
-    """A copy where the result is a parameter, which the next run may overwrite."""
-    if any(tensor.data_ptr() == p.data_ptr() for p in parameters if p.size):
-        return core.clone(tensor)
+def _alone(tensor, name: str, owners: dict):
+    """A copy where the memory is an input's or another variable's: the next run may overwrite a variable in place."""
+    if not tensor.size:
+        return tensor
+    if owners.get(tensor.data_ptr(), name) != name or (not name and tensor.data_ptr() in owners):
+        tensor = core.clone(tensor)
+    owners[tensor.data_ptr()] = name
     return tensor

@@ -22,7 +22,6 @@ __all__ = [
 
 _main = Program()
 _startup = Program()
-_depth = 0  # guards that are open
 
 
 def default_main_program() -> Program:
@@ -35,15 +34,11 @@ def default_startup_program() -> Program:
     return _startup
 
 
-def _building() -> bool:
-    return mode.in_static_mode() or _depth > 0
-
-
 def switch_main_program(program: Program) -> Program:
     """Makes ``program`` the main program; returns the one before."""
     global _main
     before = _main
-    if program is not before and _building():
+    if program is not before and mode.in_static_mode():
         before._leave()
         try:
             program._enter()
@@ -91,7 +86,7 @@ def program_guard(main_program, startup_program=None):
 @contextlib.contextmanager
 def appending_to(program: Program):
     """Operators called inside the block are appended to ``program`` instead of the main one."""
-    entered = _main if _building() else None
+    entered = _main if mode.in_static_mode() else None
     if program is entered:
         yield
         return

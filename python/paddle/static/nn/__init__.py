@@ -4,3 +4,4 @@ from ..variables import create_parameter, py_func  # noqa: F401
 from .common import *  # noqa: F403
 from .control_flow import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .pylayer import *  # noqa: F403

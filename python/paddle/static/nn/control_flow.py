@@ -17,8 +17,9 @@ from ...jit.dy2static.errors import is_unusable, raise_unusable
 from ...jit.dy2static.loops import trace_while
 from ...jit.dy2static.slots import BoxSlot
 from ...jit.structure import flatten
+from .while_block import Assert, While
 
-__all__ = ["case", "cond", "switch_case", "while_loop"]
+__all__ = ["Assert", "While", "case", "cond", "switch_case", "while_loop"]
 
 
 def cond(pred, true_fn: Callable | None = None, false_fn: Callable | None = None, name=None, return_names=None) -> Any:
