@@ -4,6 +4,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export OMP_WAIT_POLICY=PASSIVE PYTHONDONTWRITEBYTECODE=1
 status=0
+bash scripts/plugins.sh || status=1
 ctest --test-dir build --output-on-failure -j2 > build/ctest.log 2>&1 || status=1
 tail -n 25 build/ctest.log
 .venv/bin/python -m pytest tests ${PYTEST_FLAGS:-} 2>&1 | tee build/pytest.log

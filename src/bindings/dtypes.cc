@@ -158,6 +158,8 @@ PyMethodDef place_methods[] = {{"is_cpu_place", is_cpu_place, METH_NOARGS, nullp
                                {"get_device_id", get_device_id, METH_NOARGS, nullptr},
                                {"gpu_device_id", get_device_id, METH_NOARGS, nullptr},
                                {"get_device_type", get_device_type, METH_NOARGS, nullptr},
+                               {"custom_device_type", get_device_type, METH_NOARGS, nullptr},
+                               {"custom_device_id", get_device_id, METH_NOARGS, nullptr},
                                {}};
 PyType_Slot place_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(place_repr)},
                              {Py_tp_hash, reinterpret_cast<void*>(place_hash)},

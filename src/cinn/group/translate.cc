@@ -120,7 +120,8 @@ void reduction(Translator& t, const Operation& op) {
 bool translatable(const Operation& op) { return translatable(op, {}); }
 
 bool translatable(const Operation& op, const TranslateOptions& options) {
-  if (op.num_regions() || op.has(pir::kDistinct)) return false;
+  if (op.num_regions()) return false;
+  if (op.has(pir::kDistinct) && !(options.loops && op.has(kInplaceOnly))) return false;
   for (Value v : op.operands())
     if (!computable(v)) return false;
   for (size_t i = 0; i < op.num_results(); ++i)

@@ -300,7 +300,10 @@ class Printer {
   }
 
   // Names of functions that end in f by themselves: erf(.
-  static bool ends_in_plain_f(const std::string& s, size_t i) { return i >= 2 && s.compare(i - 2, 3, "erf") == 0; }
+  static bool ends_in_plain_f(const std::string& s, size_t i) {
+    const bool erf = i >= 2 && s.compare(i - 2, 3, "erf") == 0;
+    return erf && (i == 2 || !std::isalnum(static_cast<unsigned char>(s[i - 3])));  // nextafterf is none
+  }
 
   static std::string integer_function(Fn fn, const std::vector<std::string>& a, DType t) {
     const bool is_unsigned = is_unsigned_int(t);
