@@ -45,7 +45,7 @@ TEST(Plugin, AGoodOneIsAKindOfDevice) {
   });
   uint8_t kind = load_plugin(path_of("good"));
   EXPECT_EQ(announced, kind);
-  EXPECT_EQ(kernel, "good neg");
+  EXPECT_EQ(kernel, "good abs");
   EXPECT_EQ(count(kind), 2);
   EXPECT_EQ(to_string(Place{kind, 1}), "good:1");
   EXPECT_EQ(place_from_string("good:1"), (Place{kind, 1}));
