@@ -197,12 +197,14 @@ Target target_of(OpCall& c, const DeviceCall::Output& o, const TensorMeta& meta)
 }
 
 TensorMeta meta_of(OpCall& call, const DeviceCall::Output& o) {
-  if (o.item >= 0 && static_cast<size_t>(o.item) < call.list_metas.size())
-    return call.list_metas[static_cast<size_t>(o.item)];
+  if (o.item < 0) {
+    const Tensor& t = call.out(o.out);
+    return t.defined() ? TensorMeta{t.dtype(), t.shape()} : call.meta(o.out);
+  }
+  const size_t item = static_cast<size_t>(o.item);
   const Tensors& list = call.out_list(o.out);
-  if (o.item >= 0) return {list.at(static_cast<size_t>(o.item)).dtype(), list.at(static_cast<size_t>(o.item)).shape()};
-  if (call.out(o.out).defined()) return {call.out(o.out).dtype(), call.out(o.out).shape()};
-  return call.meta(o.out);
+  if (item < list.size() && list[item].defined()) return {list[item].dtype(), list[item].shape()};
+  return call.list_metas.at(item);
 }
 
 void run_compiled(OpCall& c, const DeviceCall& call) {

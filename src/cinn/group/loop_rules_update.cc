@@ -115,11 +115,15 @@ void adam(Translator& t, const Operation& op) {
       most = e.op(Fn::max, {s.item("moment2_maxs"), v}, s.work);
       results.put("moment2_maxs_out", i, most, s.work);
     }
-    // Both moments' corrections for their start at zero, folded into the rate.
-    int correct = s.sqrt(s.sub(s.one(), e.g.cast(p2, s.work)));
-    int rate = s.div(s.mul(s.rate("lr", 0), correct), s.sub(s.one(), e.g.cast(p1, s.work)));
-    int keep = s.sub(s.one(), s.mul(s.rate("lr", 0), s.rate("weight_decay", 0)));
-    int step = s.div(m, s.add(s.sqrt(most), s.mul(s.rate("epsilon", 1e-8), correct)));
+    // Both moments' corrections for their start at zero, folded into the rate; in f64, since 1 - 0.999 loses digits.
+    const DType wide = DType::kFloat64;
+    auto number = [&](std::string_view name, double absent) { return e.t.run_time_number(op, name, wide, absent); };
+    auto rest = [&](int x) { return e.sub(e.g.constant(wide, 1), x, wide); };
+    int correct = e.op(Fn::sqrt, {rest(e.g.cast(p2, wide))}, wide);
+    int rate = e.g.cast(e.div(e.mul(number("lr", 0), correct, wide), rest(e.g.cast(p1, wide)), wide), s.work);
+    int keep = e.g.cast(rest(e.mul(number("lr", 0), number("weight_decay", 0), wide)), s.work);
+    int epsilon = e.g.cast(e.mul(number("epsilon", 1e-8), correct, wide), s.work);
+    int step = s.div(m, s.add(s.sqrt(most), epsilon));
     put_weight(results, s, s.sub(s.mul(s.weight, keep), s.mul(rate, step)));
     auto advanced = [&](std::string_view from, std::string_view to, int now, int by) {
       int next = e.mul(now, e.g.cast(by, power), power);
