@@ -78,7 +78,7 @@ struct Registry {
     add("use_mkldnn", false, "kept for callers that set it; vendor kernels are chosen per operator");
     add("paddle_num_threads", int64_t{0}, "threads of a parallel loop; 0: as many as the process may use");
     add("forbid_host_fallback", false, "raise where an operator would run on the host for want of a device kernel");
-    add("fast_math", true, "compiled code may use maths functions within 4 ulp");
+    add("fast_math", true, "compiled code may use maths functions within 4 ulp; off: of f32 by way of f64");
     add("winograd", false, "3x3 convolutions by Winograd in training and eager too");
     add("call_stack_level", int64_t{1}, "2: errors show the C++ trace too");
     add("comm_machine", std::string(),

@@ -134,7 +134,8 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
 
 std::shared_ptr<executor::Executable> prepare(pir::Program program, const PipelineOptions& options) {
   optimise(program, options);
-  return std::make_shared<executor::Executable>(std::move(program), options.place);
+  return std::make_shared<executor::Executable>(std::move(program), options.place,
+                                                options.inference || options.keep_weights);
 }
 
 }  // namespace paddle::compile

@@ -281,6 +281,7 @@ Runner::Plain Runner::prepare_guarded(PipelineOptions options) {
   DimGuardSink sink(&captured_.guards);
   Plain made;
   options.stayed = &made.stayed;
+  options.keep_weights = parameter_writes_.empty();
   made.program = prepare(captured_.program.clone(), options);
   return made;
 }

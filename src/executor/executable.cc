@@ -12,7 +12,8 @@
 
 namespace paddle::executor {
 
-Executable::Executable(pir::Program program, Place place) : program_(std::move(program)), place_(place) {
+Executable::Executable(pir::Program program, Place place, bool keep_weights)
+    : program_(std::move(program)), place_(place), keep_weights_(keep_weights) {
   lower(*this);
 }
 Executable::~Executable() = default;

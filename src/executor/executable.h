@@ -31,8 +31,9 @@ struct MemoryModel;
 class Executable {
  public:
   // Takes the program over, to run on `place`. Groups (cinn_op.group) are compiled; those that can't be have been
-  // dissolved before.
-  explicit Executable(pir::Program program, Place place = Place::cpu());
+  // dissolved before. keep_weights: parameters change rarely, so kernels keep them as they like them best (and anew when
+  // they did change).
+  explicit Executable(pir::Program program, Place place = Place::cpu(), bool keep_weights = false);
   ~Executable();
   Executable(const Executable&) = delete;
 
@@ -70,6 +71,7 @@ class Executable {
 
   pir::Program program_;
   Place place_;
+  bool keep_weights_ = false;
   std::unique_ptr<Code> code_;
   std::unique_ptr<MemoryModel> memory_;
   size_t num_slots_ = 0, num_lists_ = 0;

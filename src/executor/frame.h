@@ -8,6 +8,7 @@
 #include "executor/arena.h"
 #include "executor/memory.h"
 #include "executor/plan.h"
+#include "phi/kernels/registry.h"
 
 namespace paddle::executor {
 
@@ -24,6 +25,15 @@ struct PreparedCall {
     bool in_arena;
   };
   std::vector<Result> results;
+  // Weights that are kept in a form of the kernel's own: made at the first run, and again when one was changed.
+  std::unique_ptr<kernels::HeldKernel> held;
+  struct Constant {
+    Ref<Storage> storage;
+    int64_t offset;
+    uint32_t version;
+  };
+  std::vector<Constant> constants;
+  bool refused = false;  // the kernel keeps nothing
 };
 
 // A compiled group's launch.

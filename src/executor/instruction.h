@@ -82,6 +82,7 @@ struct Instruction {
                       // both are in the arena, the plan has settled it
   const OpInfo* op = nullptr;
   RunFn kernel = nullptr;  // null: the composition
+  uint64_t constant_args = 0;  // those that stay from run to run, where the program keeps its weights
   std::vector<Arg> args;   // templates; patched per run
   std::vector<Patch> patches;
   std::shared_ptr<pir::BoundArgs> bound;  // owns what templates borrow

@@ -455,6 +455,16 @@ class Lowering {
     targets(op, info, i, last);
     memory_reuse(op, info, i, last);
     i.prepared = e_.place_.is_cpu() && can_be_prepared(i);
+    if (e_.keep_weights_ && i.prepared && i.reuse < 0 && kernels::find_hold(info, e_.place_.kind))
+      for (const Patch& p : i.patches)
+        if (Value v = operand_of_arg(op, p.arg); p.kind == Patch::kTensor && v && stays(v))
+          i.constant_args |= uint64_t{1} << p.arg;
+  }
+
+  bool stays(Value v) const {
+    if (!v.is_result()) return false;
+    const Operation& maker = *v.defining_op();
+    return maker.has(pir::kConstantLike) || (maker.is("builtin.parameter") && !becomes_.count(v));
   }
 
   // Everything but the tensors is known once the sizes of the inputs are.

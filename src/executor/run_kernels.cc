@@ -94,7 +94,7 @@ void Runner::prepared_kernel(const Instruction& i, PreparedCall& p) {
       else if (!(taken && r.index == 0))
         c.out(r.index) = Tensor::empty(view(c.meta(r.index).shape), c.meta(r.index).dtype, c.place);
   ShardScope shard(i.shard.get());
-  i.kernel(c);
+  if (!i.constant_args || !held_kernel(i, p)) i.kernel(c);
   if (i.view) dispatch::note_views(c);
   for (const PreparedCall::Result& r : p.results) {
     Tensor& out = c.out(r.index);
@@ -109,6 +109,32 @@ void Runner::prepared_kernel(const Instruction& i, PreparedCall& p) {
   c.kept_scalars.clear();
   c.kept_tensors.clear();
   c.kept_lists.clear();
+}
+
+// By a kernel that has kept what it made of the weights; false: there is none.
+bool Runner::held_kernel(const Instruction& i, PreparedCall& p) {
+  if (p.refused) return false;
+  bool fresh = p.held != nullptr;
+  size_t at = 0;
+  for (size_t a = 0; fresh && a < p.args.size(); ++a) {
+    if (!(i.constant_args >> a & 1)) continue;
+    const Tensor& t = p.args[a].tensor();
+    const PreparedCall::Constant& c = p.constants[at++];
+    fresh = c.storage == t->storage && c.offset == t->offset && c.version == t->storage->version();
+  }
+  if (!fresh) {
+    p.constants.clear();
+    for (size_t a = 0; a < p.args.size(); ++a)
+      if (i.constant_args >> a & 1) {
+        const Tensor& t = p.args[a].tensor();
+        p.constants.push_back({t->storage, t->offset, t->storage->version()});
+      }
+    p.held = kernels::find_hold(*i.op, Place::cpu().kind)(p.call, i.constant_args);
+    p.refused = !p.held;
+    if (p.refused) return false;
+  }
+  p.held->run(p.call);
+  return true;
 }
 
 void Runner::any_kernel(const Instruction& i) {

@@ -41,6 +41,7 @@ class Runner {
   void launch(const Instruction& i, PreparedGroup& p);
   void kernel(const Instruction& i);
   void prepared_kernel(const Instruction& i, PreparedCall& p);
+  bool held_kernel(const Instruction& i, PreparedCall& p);
   void any_kernel(const Instruction& i);
   RandomKey draw(const Instruction& i);
   Place place_of(const Instruction& i) const;

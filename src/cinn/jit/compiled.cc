@@ -39,7 +39,7 @@ class Code {
 };
 
 std::string cache_key(const Module& module, const CodegenOptions& options) {
-  return fmt::format("{}\nstreaming {}\n", codegen().target(), options.streaming) + key_of(module);
+  return fmt::format("{}\nstreaming {}\nfast {}\n", codegen().target(), options.streaming, options.fast_math) + key_of(module);
 }
 
 namespace {
@@ -186,8 +186,13 @@ constexpr int64_t kWorkPerThread = 40000;
 
 }  // namespace
 
-CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes)
-    : module_(std::move(module)), code_(std::move(code)), code_streams_(streaming), streaming_bytes_(streaming_bytes) {
+CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes,
+                             bool fast_math)
+    : module_(std::move(module)),
+      code_(std::move(code)),
+      code_streams_(streaming),
+      streaming_bytes_(streaming_bytes),
+      fast_math_(fast_math) {
   for (const Kernel& k : module_.kernels) streams_ |= any_streaming(k.body);
 }
 
@@ -210,7 +215,8 @@ bool CompiledGroup::wants_streaming(std::span<void* const> outputs, std::span<co
 const Code& CompiledGroup::code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
   if (!streams_ || wants_streaming(outputs, sizes) == code_streams_) return *code_;
   std::lock_guard guard(mutex_);
-  if (!other_) other_ = Cache::instance().get(module_, CodegenOptions{.streaming = !code_streams_}, false);
+  const CodegenOptions options{.streaming = !code_streams_, .fast_math = fast_math_};
+  if (!other_) other_ = Cache::instance().get(module_, options, false);
   return *other_;
 }
 
@@ -255,6 +261,7 @@ Target host_target() {
   Target t;
   t.threads = num_threads();
   t.vector_bytes = codegen().vector_bytes();
+  t.fast_math = flags::get_bool("fast_math");
   return t;
 }
 
@@ -285,8 +292,10 @@ std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& t
   profile::Span span(profile::Kind::kCompile, "compile group");
   Module module = lower(group, target, log ? log : printing_log());
   const bool streaming = streams_at_first(module, target);
-  auto code = Cache::instance().get(module, CodegenOptions{.streaming = streaming}, true);
-  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code), streaming, target.streaming_bytes);
+  const CodegenOptions options{.streaming = streaming, .fast_math = target.fast_math};
+  auto code = Cache::instance().get(module, options, true);
+  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code), streaming, target.streaming_bytes,
+                                               target.fast_math);
 }
 
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log) {

@@ -15,8 +15,10 @@ class Code;  // kernels in memory, shared by equal groups
 
 class CompiledGroup {
  public:
-  // code: of the form that `streaming` says. streaming_bytes: what an output must have for stores around the cache.
-  CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes);
+  // code: of the form that `streaming` and `fast_math` say. streaming_bytes: what an output must have for stores around
+  // the cache.
+  CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes,
+                bool fast_math);
   ~CompiledGroup();
 
   // Computes all outputs. Buffers are row-major and dense, and no output overlaps an input or another output. sizes:
@@ -42,6 +44,7 @@ class CompiledGroup {
   // wants it.
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Code> other_;
+  bool fast_math_ = true;
 };
 
 Target host_target();

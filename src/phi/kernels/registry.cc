@@ -76,6 +76,18 @@ DeviceCopy device_copy(uint8_t kind) { return device_copies[kind]; }
 void copy_elements(const Tensor& dst, const Tensor& src) { copy_function(dst, src); }
 void set_copy(void (*fn)(const Tensor&, const Tensor&)) { copy_function = fn; }
 
+namespace {
+std::array<std::unordered_map<std::string_view, HoldFn>, kKinds>& holds() {
+  static auto* h = new std::array<std::unordered_map<std::string_view, HoldFn>, kKinds>;
+  return *h;
+}
+}  // namespace
+void register_hold(std::string_view op, uint8_t kind, HoldFn fn) { holds()[kind][op] = fn; }
+HoldFn find_hold(const OpInfo& op, uint8_t kind) {
+  auto it = holds()[kind].find(op.name);
+  return it == holds()[kind].end() ? nullptr : it->second;
+}
+
 RunFn find_kernel(const OpInfo& op, uint8_t kind) {
   Table& t = table();
   if (!t.resolved) [[unlikely]]

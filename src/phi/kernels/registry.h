@@ -1,6 +1,7 @@
 // Which function computes an operator on a kind of device. Kernels register themselves by the operator's name at
 // start-up.
 #pragma once
+#include <memory>
 #include <string_view>
 
 #include "api/op_call.h"
@@ -21,6 +22,18 @@ void set_generic(uint8_t device_kind, RunFn pointwise, RunFn reduction);
 // What runs for every operator of a kind that has no kernel of its own.
 void set_fallback(uint8_t device_kind, RunFn fn);
 
+// A call whose weights stay as they are from run to run: what is made of them once (another layout, a transform) is kept.
+class HeldKernel {
+ public:
+  virtual ~HeldKernel() = default;
+  virtual void run(OpCall& c) = 0;  // as a kernel; the constant arguments are those that it was made with
+};
+// `constant`: bit i says that argument i stays. Results may differ from the kernel's by the rounding of another
+// algorithm. Null: there is nothing to gain.
+using HoldFn = std::unique_ptr<HeldKernel> (*)(OpCall& c, uint64_t constant);
+void register_hold(std::string_view op, uint8_t device_kind, HoldFn fn);
+HoldFn find_hold(const OpInfo& op, uint8_t device_kind);  // null if there is none
+
 // Copies all elements between tensors of one shape and dtype, any strides, any places.
 void copy_elements(const Tensor& dst, const Tensor& src);
 void set_copy(void (*fn)(const Tensor& dst, const Tensor& src));
@@ -29,6 +42,9 @@ using DeviceCopy = void (*)(const Tensor& dst, const Tensor& src);
 void set_device_copy(uint8_t device_kind, DeviceCopy fn);
 DeviceCopy device_copy(uint8_t device_kind);
 
+struct HoldCpu {
+  HoldCpu(std::string_view op, HoldFn fn) { register_hold(op, 0, fn); }
+};
 struct RegisterCpu {
   RegisterCpu(std::string_view op, RunFn fn) { register_kernel(op, 0, fn); }
 };

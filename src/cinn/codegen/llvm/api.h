@@ -18,6 +18,7 @@ struct CodegenOptions {
   // For data larger than the caches: honour Stmt::streaming (the outputs must then start at multiples of 64 bytes) and
   // kPrefetch.
   bool streaming = true;
+  bool fast_math = true;  // functions within 4 ulp; else of f32 by way of f64: the nearest number, or its neighbour
   bool print_ir = false;  // fill `text` of the result with LLVM IR
   bool print_assembly = false;
 };
@@ -37,7 +38,7 @@ struct CodegenTable {
   int (*vector_bytes)();
 };
 
-constexpr uint32_t kCodegenVersion = 2;
+constexpr uint32_t kCodegenVersion = 3;
 constexpr const char* kCodegenEntry = "paddle_codegen_table";  // extern "C" const CodegenTable* paddle_codegen_table()
 
 }  // namespace paddle::cinn

@@ -17,7 +17,7 @@ using V = llvm::Value*;
 class KernelEmitter {
  public:
   KernelEmitter(const Module& m, const Kernel& k, const EmitTarget& target, llvm::Module& out)
-      : m_(m), k_(k), target_(target), out_(out), b_(out.getContext()), math_(b_, target.avx512) {
+      : m_(m), k_(k), target_(target), out_(out), b_(out.getContext()), math_(b_, target.avx512, target.fast_math) {
     llvm::FastMathFlags flags;
     flags.setAllowContract();  // a * b + c in one rounding; nothing that would change NaN or infinities
     b_.setFastMathFlags(flags);

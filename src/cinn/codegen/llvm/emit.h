@@ -11,6 +11,7 @@ struct EmitTarget {
   bool avx512 = false;
   bool avx512_bf16 = false;
   bool streaming = true;
+  bool fast_math = true;
 };
 
 void emit_kernel(const Module& module, const Kernel& kernel, const EmitTarget& target, llvm::Module& out);

@@ -87,7 +87,7 @@ class Jit {
     const std::unique_ptr<llvm::TargetMachine> machine = take_machine();
     ir.setDataLayout(machine->createDataLayout());
     ir.setTargetTriple(machine->getTargetTriple().str());
-    EmitTarget target{vector_bytes_, avx512_, avx512_bf16_, options.streaming};
+    EmitTarget target{vector_bytes_, avx512_, avx512_bf16_, options.streaming, options.fast_math};
     for (const Kernel& k : module.kernels) emit_kernel(module, k, target, ir);
     std::string broken;
     llvm::raw_string_ostream message(broken);

@@ -452,7 +452,40 @@ V VectorMath::integer_fn(Fn fn, llvm::ArrayRef<V> x, bool is_signed) {
   fail(ErrorKind::kNotImplemented, "[cinn] {} of integers is not compiled", scalar::info(fn).name);
 }
 
+namespace {
+// Correctly rounded, or no arithmetic at all.
+bool is_exact(Fn fn) {
+  switch (fn) {
+    case Fn::pow:
+    case Fn::rsqrt:
+    case Fn::exp:
+    case Fn::exp2:
+    case Fn::expm1:
+    case Fn::log:
+    case Fn::log2:
+    case Fn::log10:
+    case Fn::log1p:
+    case Fn::sin:
+    case Fn::cos:
+    case Fn::tan:
+    case Fn::tanh:
+    case Fn::sigmoid:
+    case Fn::erf:
+      return false;
+    default:
+      return true;
+  }
+}
+}  // namespace
+
+V VectorMath::by_double(Fn fn, llvm::ArrayRef<V> x) {
+  std::vector<V> wide;
+  for (V v : x) wide.push_back(b_.CreateFPExt(v, shaped(b_.getDoubleTy(), v)));
+  return b_.CreateFPTrunc(float_fn(fn, wide), x[0]->getType());
+}
+
 V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
+  if (!fast_ && !is_exact(fn) && is_f32(x[0])) return by_double(fn, x);
   V a = x[0], c = x.size() > 1 ? x[1] : nullptr;
   const double inf = std::numeric_limits<double>::infinity();
   const bool f32 = is_f32(fn == Fn::where ? c : a);

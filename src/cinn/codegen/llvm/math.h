@@ -9,8 +9,9 @@ namespace paddle::cinn {
 
 class VectorMath {
  public:
-  // has_scalef: AVX-512's scaling by powers of two is at hand.
-  VectorMath(llvm::IRBuilder<>& builder, bool has_scalef) : b_(builder), has_scalef_(has_scalef) {}
+  // has_scalef: AVX-512's scaling by powers of two is at hand. fast: within 4 ulp will do.
+  VectorMath(llvm::IRBuilder<>& builder, bool has_scalef, bool fast = true)
+      : b_(builder), has_scalef_(has_scalef), fast_(fast) {}
 
   // fn of args, all of compute type `dtype` (or bool where the function takes truth values), all of one width. coarse:
   // the result counts as a 16-bit float, to which a relative error of 2^-13 adds a quarter of a unit at most.
@@ -57,10 +58,11 @@ class VectorMath {
   V library(const char* name, llvm::ArrayRef<V> args);  // lane by lane
   V integer_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool is_signed);
   V float_fn(scalar::Fn fn, llvm::ArrayRef<V> args);
+  V by_double(scalar::Fn fn, llvm::ArrayRef<V> args);
   V divide_int(V a, V n, bool is_signed, bool remainder);
 
   llvm::IRBuilder<>& b_;
-  bool has_scalef_;
+  bool has_scalef_, fast_;
 };
 
 }  // namespace paddle::cinn

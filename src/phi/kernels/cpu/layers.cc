@@ -1,7 +1,9 @@
 // Convolution, pooling, embedding and dropout on the CPU, from records to kernels.
+#include <atomic>
 #include <limits>
 
 #include "api/shard.h"
+#include "base/flags.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/dnnl/conv.h"
@@ -9,6 +11,7 @@
 #include "phi/kernels/cpu/random.h"
 #include "phi/kernels/cpu/rows/conv_f64.h"
 #include "phi/kernels/cpu/rows/depthwise.h"
+#include "phi/kernels/cpu/rows/winograd.h"
 #include "phi/kernels/registry.h"
 #include "phi/rules/window.h"
 #include "phi/rules_nn.h"
@@ -37,24 +40,75 @@ std::vector<int64_t> spatial(const Shape& filter) {
   return out;
 }
 
-void run_conv(OpCall& c) {
+ConvGeometry geometry_of(OpCall& c) {
   const Tensor &x = c.tensor(0), &w = c.tensor(1);
-  Window window = [&] {
-    std::vector<int64_t> k = spatial(w.shape());
-    if (c.op.args.size() && w.rank() == 5) {
-      rules::conv3d::Args a(c);
-      return rules::make_window("conv3d", x, k, a.strides, a.dilations, a.paddings, a.padding_algorithm, a.data_format);
-    }
-    rules::conv2d::Args a(c);
-    return rules::make_window("conv2d", x, k, a.strides, a.dilations, a.paddings, a.padding_algorithm, a.data_format);
-  }();
-  int64_t groups = w.rank() == 5 ? rules::conv3d::Args(c).groups : rules::conv2d::Args(c).groups;
-  ConvGeometry g = geometry(window, groups);
-  const Tensor& out = c.out(0);
+  const std::vector<int64_t> k = spatial(w.shape());
+  if (w.rank() == 5) {
+    rules::conv3d::Args a(c);
+    return geometry(
+        rules::make_window("conv3d", x, k, a.strides, a.dilations, a.paddings, a.padding_algorithm, a.data_format),
+        a.groups);
+  }
+  rules::conv2d::Args a(c);
+  return geometry(
+      rules::make_window("conv2d", x, k, a.strides, a.dilations, a.paddings, a.padding_algorithm, a.data_format),
+      a.groups);
+}
+
+bool winograd_computes(const Tensor& x, const Tensor& w, const Tensor& out, const ConvGeometry& g) {
+  if (x.dtype() != DType::kFloat32 || x.rank() != 4 || w.size(2) != 3 || w.size(3) != 3) return false;
+  for (size_t i = 0; i < 2; ++i)
+    if (g.strides[i] != 1 || g.dilations[i] != 1 || g.pad_left[i] < 0 || g.pad_right[i] < 0) return false;
+  return g.groups == 1 && !g.channels_last && out.is_contiguous();
+}
+
+// FLAGS_winograd: outside of inference too.
+std::atomic<bool> winograd_everywhere{false};
+[[maybe_unused]] const bool winograd_flag = [] {
+  flags::on_change("winograd", [](const flags::Value& v) { winograd_everywhere = std::get<bool>(v); });
+  return true;
+}();
+
+void run_conv(OpCall& c) {
+  const Tensor &x = c.tensor(0), &w = c.tensor(1), &out = c.out(0);
+  const ConvGeometry g = geometry_of(c);
   if (out.numel() == 0) return;
   if (w.numel() == 0) return zero(out);
   if (depthwise_conv2d(x, w, out, g)) return;
+  if (winograd_everywhere.load(std::memory_order_relaxed) && winograd_computes(x, w, out, g) &&
+      winograd_pays(x, w, out))
+    return WinogradFilter(w).run(x, out, g.pad_left[0], g.pad_left[1], {});
   x.dtype() == DType::kFloat64 ? conv_forward_f64(x, w, out, g) : conv_forward(x, w, out, g);
+}
+
+// A filter that stays: transformed for Winograd's algorithm, else in oneDNN's layout.
+class HeldConv final : public HeldKernel {
+ public:
+  HeldConv(std::unique_ptr<WinogradFilter> winograd, std::unique_ptr<HeldConvolution> direct, ConvGeometry g)
+      : winograd_(std::move(winograd)), direct_(std::move(direct)), geometry_(std::move(g)) {}
+  void run(OpCall& c) override {
+    const Tensor &x = c.tensor(0), &out = c.out(0);
+    if (winograd_)
+      winograd_->run(x, out, geometry_.pad_left[0], geometry_.pad_left[1], {});
+    else
+      direct_->run(x, out);
+  }
+
+ private:
+  std::unique_ptr<WinogradFilter> winograd_;
+  std::unique_ptr<HeldConvolution> direct_;
+  ConvGeometry geometry_;
+};
+
+std::unique_ptr<HeldKernel> hold_conv(OpCall& c, uint64_t constant) {
+  const Tensor &x = c.tensor(0), &w = c.tensor(1), &out = c.out(0);
+  if (!(constant & 2) || out.numel() == 0 || w.numel() == 0) return nullptr;
+  const ConvGeometry g = geometry_of(c);
+  if (g.groups == x.size(g.channels_last ? x.rank() - 1 : 1) && g.groups > 1) return nullptr;  // depthwise
+  if (winograd_computes(x, w, out, g) && winograd_pays(x, w, out))
+    return std::make_unique<HeldConv>(std::make_unique<WinogradFilter>(w), nullptr, g);
+  auto direct = hold_convolution(x, w, out, g);
+  return direct ? std::make_unique<HeldConv>(nullptr, std::move(direct), g) : nullptr;
 }
 
 // Windows of the gradient operators come resolved: [before, after] per axis.
@@ -396,6 +450,7 @@ const RegisterCpu registered[] = {
     {"embedding_grad", embedding_grad},
     {"dropout", dropout},
 };
+const HoldCpu held[] = {{"conv2d", hold_conv}, {"conv3d", hold_conv}};
 
 }  // namespace
 }  // namespace paddle::kernels

@@ -152,6 +152,55 @@ void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tenso
   dst.finish();
 }
 
+namespace {
+
+class BlockedConvolution final : public HeldConvolution {
+ public:
+  BlockedConvolution(const Tensor& input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g)
+      : channels_last_(g.channels_last), f_(made(input, describable(any_filter), out, g)) {
+    const Tensor filter = describable(any_filter);
+    Ref<Storage> own;
+    dnnl::memory packed =
+        onednn::reordered(onednn::memory_of(f_.problem.weights, filter.data()), f_.desc.weights_desc(), own);
+    storage_ = own ? own : filter->storage;
+    weights_ = packed;
+  }
+
+  void run(const Tensor& any_input, const Tensor& out) override {
+    const Tensor input = describable(any_input);
+    Ref<Storage> s;
+    dnnl::memory src = onednn::reordered(onednn::memory_of(activation(input, channels_last_), input.data()),
+                                         f_.desc.src_desc(), s);
+    Target dst(activation(out, channels_last_), f_.desc.dst_desc(), out.data());
+    f_.primitive.execute(onednn::stream(),
+                         {{DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_DST, dst.memory}});
+    dst.finish();
+  }
+
+ private:
+  static Forward made(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g) {
+    Problem p = describe(describable(input), filter, out, g);
+    auto d = forward_desc(p, dnnl::prop_kind::forward_inference);
+    return Forward{p, d, dnnl::convolution_forward(d)};
+  }
+  bool channels_last_;
+  Forward f_;
+  dnnl::memory weights_;
+  Ref<Storage> storage_;  // of the weights
+};
+
+}  // namespace
+
+std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& out,
+                                                  const ConvGeometry& g) {
+  if (input.dtype() != DType::kFloat32) return nullptr;
+  try {
+    return std::make_unique<BlockedConvolution>(input, filter, out, g);
+  } catch (const dnnl::error&) {
+    return nullptr;  // the plain kernel says what is wrong
+  }
+}
+
 void conv_backward_input(const Tensor& any_grad, const Tensor& any_filter, const Tensor& input_grad,
                          const ConvGeometry& g) {
   auto again = [&](const Tensor& a, const Tensor& b, const Tensor& c) { conv_backward_input(a, b, c, g); };

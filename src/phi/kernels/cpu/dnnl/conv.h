@@ -1,5 +1,8 @@
 // Convolutions on the CPU by oneDNN, always in its blocked layout: reordering costs less than the plain layout loses.
 #pragma once
+#include <memory>
+#include <vector>
+
 #include "tensor/tensor.h"
 
 namespace paddle::kernels {
@@ -14,6 +17,14 @@ struct ConvGeometry {
 // input [n, c, spatial...] (or channels last), filter [k, c / groups, spatial...], out likewise. Rank 3 to 5; f32,
 // bf16, f16.
 void conv_forward(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g);
+// The same with a filter that stays: it lies in the layout that the primitive wants.
+class HeldConvolution {
+ public:
+  virtual ~HeldConvolution() = default;
+  virtual void run(const Tensor& input, const Tensor& out) = 0;
+};
+std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& out,
+                                                  const ConvGeometry& g);
 void conv_backward_input(const Tensor& out_grad, const Tensor& filter, const Tensor& input_grad, const ConvGeometry& g);
 void conv_backward_filter(const Tensor& input, const Tensor& out_grad, const Tensor& filter_grad,
                           const ConvGeometry& g);

@@ -3,6 +3,7 @@
 // Sums use four vectors of accumulators: one alone would wait for itself, and many partial sums round like a tree.
 #pragma once
 #include "phi/kernels/cpu/rows/isa_products.h"
+#include "phi/kernels/cpu/rows/isa_winograd.h"
 #include "phi/kernels/cpu/rows/row_table.h"
 
 namespace paddle::rows::detail::PD_ISA {
@@ -255,6 +256,7 @@ RowTable table() {
   t.gemm_f64 = gemm<double>();
   t.depthwise_f32 = depthwise<float>;
   t.depthwise_f64 = depthwise<double>;
+  t.winograd = winograd();
   return t;
 }
 

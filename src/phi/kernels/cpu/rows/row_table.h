@@ -60,12 +60,34 @@ template <class T>
 using DepthwiseFn = void (*)(T* y, int64_t out_h, int64_t out_w, const T* x, int64_t pitch, const T* w, int64_t kh,
                              int64_t kw, int64_t dh, int64_t dw);
 
+// Some rows of tiles of a 3x3 convolution with stride 1 (isa_winograd.h). Images are dense, channels first.
+struct WinogradTask {
+  const float* x;
+  int64_t channels, height, width, pad_top, pad_left;
+  const float* u;  // transformed filters: [block of filters][36][channel][filter of the block]
+  int64_t filters;
+  float* y;
+  int64_t out_h, out_w;
+  const float* bias;      // per filter, or null
+  const float* residual;  // as y, added to it; or null
+  bool relu;
+  int64_t tiles_x, tiles_y;    // of one image
+  int64_t phase_pitch;         // tiles_x + 1 rounded up to vectors, and one more
+  int64_t first_row, rows;     // rows of tiles, counted over all images
+};
+struct WinogradFns {
+  int64_t filters, lanes;  // in a block; of a vector
+  int64_t (*scratch)(const WinogradTask& t);  // floats
+  void (*run)(const WinogradTask& t, float* scratch);
+};
+
 struct RowTable {
   RowFns<float> f32;
   RowFns<double> f64;
   GemmFns<double> gemm_f64;
   DepthwiseFn<float> depthwise_f32;
   DepthwiseFn<double> depthwise_f64;
+  WinogradFns winograd;
 };
 
 const RowTable& row_table();  // for cpu_isa()

@@ -1,0 +1,32 @@
+// 3x3 convolutions with stride 1 in f32 by Winograd's algorithm. The error is some times that of the direct sum (about
+// 1e-5 of the largest result), so it is for inference, or where FLAGS_winograd asks for it.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "tensor/tensor.h"
+
+namespace paddle::kernels {
+
+struct WinogradFollow {             // what comes right after
+  const Tensor* bias = nullptr;     // [filters]
+  const Tensor* residual = nullptr;  // of the result's shape
+  bool relu = false;
+};
+
+class WinogradFilter {
+ public:
+  // filter: [filters, channels, 3, 3]
+  explicit WinogradFilter(const Tensor& filter);
+  // x, out: [batch, channels, height, width]; pad: top, left.
+  void run(const Tensor& x, const Tensor& out, int64_t pad_top, int64_t pad_left, const WinogradFollow& follow) const;
+
+ private:
+  std::unique_ptr<float[], void (*)(void*)> u_;
+  int64_t filters_, channels_, block_;
+};
+
+// Whether it is quicker than the direct sum: enough tiles to fill vectors, and results to pay for larger filters.
+bool winograd_pays(const Tensor& x, const Tensor& filter, const Tensor& out);
+
+}  // namespace paddle::kernels
