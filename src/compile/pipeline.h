@@ -13,6 +13,7 @@ struct PipelineOptions {
   bool keep_all_groups = false;            // those that can't be compiled too: for looking at
   bool inference = false;                  // parameters are constants: fold
   Place place;                             // where the program runs
+  bool keep_weights = false;               // they change, but rarely: kernels keep them in layouts of their own
 };
 
 // Runs every step of pipeline.cc on the program and prepares it for running.

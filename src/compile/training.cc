@@ -1,5 +1,6 @@
 #include "compile/training.h"
 
+#include <functional>
 #include <unordered_set>
 
 #include "autograd/differentiate.h"
@@ -91,6 +92,26 @@ TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<
   cut(trace.take_program(), last_forward);
 }
 
+namespace {
+
+// Each of `extra` goes right before the first that reads it: what is made again lives no longer than it must.
+template <class OperandsOf>
+void place_before_use(std::vector<Operation*>& ops, const std::vector<Operation*>& extra, OperandsOf&& operands_of) {
+  std::unordered_set<Operation*> waiting(extra.begin(), extra.end());
+  std::vector<Operation*> placed;
+  std::function<void(Operation*)> place = [&](Operation* op) {
+    operands_of(*op, [&](Value v) {
+      Operation* maker = v.is_result() ? v.defining_op() : nullptr;
+      if (maker && waiting.erase(maker)) place(maker);
+    });
+    placed.push_back(op);
+  };
+  for (Operation* op : ops) place(op);
+  ops = std::move(placed);
+}
+
+}  // namespace
+
 // Values of the forward part that the backward part reads: fewest bytes, with what is cheap made again.
 std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::vector<Operation*>& backward_ops) {
   std::unordered_set<Operation*> later(backward_ops.begin(), backward_ops.end());
@@ -139,8 +160,7 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
       if (wanted.insert(v).second) order.push_back(v);
     });
   }
-  std::reverse(again.begin(), again.end());
-  backward_ops.insert(backward_ops.begin(), again.begin(), again.end());
+  place_before_use(backward_ops, again, operands_of);
   std::vector<Value> kept;
   for (Value v : order)
     if (wanted.count(v) && std::find(kept.begin(), kept.end(), v) == kept.end()) kept.push_back(v);

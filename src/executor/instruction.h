@@ -81,9 +81,9 @@ struct Instruction {
   int8_t reuse = -1;  // operand (by patch) whose memory the first output may take over: elementwise, last use; where
                       // both are in the arena, the plan has settled it
   const OpInfo* op = nullptr;
-  RunFn kernel = nullptr;  // null: the composition
+  RunFn kernel = nullptr;      // null: the composition
   uint64_t constant_args = 0;  // those that stay from run to run, where the program keeps its weights
-  std::vector<Arg> args;   // templates; patched per run
+  std::vector<Arg> args;       // templates; patched per run
   std::vector<Patch> patches;
   std::shared_ptr<pir::BoundArgs> bound;  // owns what templates borrow
   std::vector<uint32_t> operands;         // slots; of lists where lists are meant

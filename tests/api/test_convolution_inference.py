@@ -22,9 +22,9 @@ def reference(x, w, pad):
 
 def data(n, c, k, h, w, seed=0):
     r = np.random.default_rng(seed)
-    return r.standard_normal((n, c, h, w)).astype("float32"), (
-        r.standard_normal((k, c, 3, 3)) / np.sqrt(9 * c)
-    ).astype("float32")
+    return r.standard_normal((n, c, h, w)).astype("float32"), (r.standard_normal((k, c, 3, 3)) / np.sqrt(9 * c)).astype(
+        "float32"
+    )
 
 
 @pytest.fixture(params=["base", "avx2", "avx512"])
@@ -49,7 +49,7 @@ def test_winograd_is_near_the_direct_sum(isa, winograd, shape):
     n, c, k, h, w, pad = shape
     x, f = data(n, c, k, h, w)
     y = F.conv2d(paddle.to_tensor(x), paddle.to_tensor(f), padding=pad).numpy()
-    np.testing.assert_allclose(y, reference(x, f, pad), atol=3e-5)
+    np.testing.assert_allclose(y, reference(x, f, pad), atol=3e-5 if c <= 64 else 1e-4)
 
 
 def test_the_flag_changes_the_algorithm():

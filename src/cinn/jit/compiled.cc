@@ -39,7 +39,8 @@ class Code {
 };
 
 std::string cache_key(const Module& module, const CodegenOptions& options) {
-  return fmt::format("{}\nstreaming {}\nfast {}\n", codegen().target(), options.streaming, options.fast_math) + key_of(module);
+  return fmt::format("{}\nstreaming {}\nfast {}\n", codegen().target(), options.streaming, options.fast_math) +
+         key_of(module);
 }
 
 namespace {

@@ -22,7 +22,8 @@ void set_generic(uint8_t device_kind, RunFn pointwise, RunFn reduction);
 // What runs for every operator of a kind that has no kernel of its own.
 void set_fallback(uint8_t device_kind, RunFn fn);
 
-// A call whose weights stay as they are from run to run: what is made of them once (another layout, a transform) is kept.
+// A call whose weights stay as they are from run to run: what is made of them once (another layout, a transform) is
+// kept.
 class HeldKernel {
  public:
   virtual ~HeldKernel() = default;

@@ -169,8 +169,8 @@ class BlockedConvolution final : public HeldConvolution {
   void run(const Tensor& any_input, const Tensor& out) override {
     const Tensor input = describable(any_input);
     Ref<Storage> s;
-    dnnl::memory src = onednn::reordered(onednn::memory_of(activation(input, channels_last_), input.data()),
-                                         f_.desc.src_desc(), s);
+    dnnl::memory src =
+        onednn::reordered(onednn::memory_of(activation(input, channels_last_), input.data()), f_.desc.src_desc(), s);
     Target dst(activation(out, channels_last_), f_.desc.dst_desc(), out.data());
     f_.primitive.execute(onednn::stream(),
                          {{DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_DST, dst.memory}});

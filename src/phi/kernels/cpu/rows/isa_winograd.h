@@ -1,5 +1,6 @@
 // Convolutions 3x3 with stride 1 by Winograd's F(4x4, 3x3) (Lavin and Gray, "Fast Algorithms for Convolutional Neural
-// Networks", 2016): 36 products per tile of 16 results instead of 144. Lanes are tiles; a task takes some rows of tiles.
+// Networks", 2016): 36 products per tile of 16 results instead of 144. Lanes are tiles; a task takes some rows of
+// tiles.
 #pragma once
 #include <cstring>
 

@@ -71,12 +71,12 @@ struct WinogradTask {
   const float* bias;      // per filter, or null
   const float* residual;  // as y, added to it; or null
   bool relu;
-  int64_t tiles_x, tiles_y;    // of one image
-  int64_t phase_pitch;         // tiles_x + 1 rounded up to vectors, and one more
-  int64_t first_row, rows;     // rows of tiles, counted over all images
+  int64_t tiles_x, tiles_y;  // of one image
+  int64_t phase_pitch;       // tiles_x + 1 rounded up to vectors, and one more
+  int64_t first_row, rows;   // rows of tiles, counted over all images
 };
 struct WinogradFns {
-  int64_t filters, lanes;  // in a block; of a vector
+  int64_t filters, lanes;                     // in a block; of a vector
   int64_t (*scratch)(const WinogradTask& t);  // floats
   void (*run)(const WinogradTask& t, float* scratch);
 };

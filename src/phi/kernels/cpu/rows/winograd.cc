@@ -17,9 +17,12 @@ int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // G g G^T, in double.
 void transformed(const float* g, double* out) {
-  static constexpr double kG[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                      {-1.0 / 6, 1.0 / 6, -1.0 / 6}, {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                      {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+  static constexpr double kG[6][3] = {{1.0 / 4, 0, 0},
+                                      {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                      {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                      {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                      {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                      {0, 0, 1}};
   double half[6][3];
   for (int a = 0; a < 6; ++a)
     for (int j = 0; j < 3; ++j) {
@@ -53,7 +56,10 @@ float* scratch(int64_t floats) {
 }  // namespace
 
 WinogradFilter::WinogradFilter(const Tensor& any)
-    : u_(nullptr, std::free), filters_(any.size(0)), channels_(any.size(1)), block_(rows::row_table().winograd.filters) {
+    : u_(nullptr, std::free),
+      filters_(any.size(0)),
+      channels_(any.size(1)),
+      block_(rows::row_table().winograd.filters) {
   const Tensor filter = any.is_contiguous() ? any : dense(any);
   const int64_t blocks = up(filters_, block_) / block_, size = blocks * block_ * 36 * channels_;
   auto* u = static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(up(4 * size, 64))));

@@ -8,8 +8,8 @@
 
 namespace paddle::kernels {
 
-struct WinogradFollow {             // what comes right after
-  const Tensor* bias = nullptr;     // [filters]
+struct WinogradFollow {              // what comes right after
+  const Tensor* bias = nullptr;      // [filters]
   const Tensor* residual = nullptr;  // of the result's shape
   bool relu = false;
 };
