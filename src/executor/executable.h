@@ -31,8 +31,8 @@ struct MemoryModel;
 class Executable {
  public:
   // Takes the program over, to run on `place`. Groups (cinn_op.group) are compiled; those that can't be have been
-  // dissolved before. keep_weights: parameters change rarely, so kernels keep them as they like them best (and anew when
-  // they did change).
+  // dissolved before. keep_weights: parameters change rarely, so kernels keep them as they like them best (and anew
+  // when they did change).
   explicit Executable(pir::Program program, Place place = Place::cpu(), bool keep_weights = false);
   ~Executable();
   Executable(const Executable&) = delete;
