@@ -139,11 +139,16 @@ class ResNet(nn.Layer):
         return x
 
 
-def _build(block, depth, pretrained, **kwargs):
+def refuse_pretrained(name, pretrained):
+    """Raises ValueError for true: weights are files of the user's."""
     if pretrained:
         raise ValueError(
-            "[resnet] pretrained weights can't be fetched here; load a file with paddle.load and set_state_dict"
+            f"[{name}] pretrained weights can't be fetched here; load a file with paddle.load and set_state_dict"
         )
+
+
+def _build(block, depth, pretrained, **kwargs):
+    refuse_pretrained("resnet", pretrained)
     return ResNet(block, depth, **kwargs)
 
 
@@ -185,3 +190,28 @@ def wide_resnet101_2(pretrained=False, **kwargs):
 def resnext50_32x4d(pretrained=False, **kwargs):
     """ResNeXt of 50 layers, 32 groups of width 4."""
     return _build(BottleneckBlock, 50, pretrained, **{"groups": 32, "width": 4, **kwargs})
+
+
+def resnext50_64x4d(pretrained=False, **kwargs):
+    """ResNeXt of 50 layers, 64 groups of width 4."""
+    return _build(BottleneckBlock, 50, pretrained, **{"groups": 64, "width": 4, **kwargs})
+
+
+def resnext101_32x4d(pretrained=False, **kwargs):
+    """ResNeXt of 101 layers, 32 groups of width 4."""
+    return _build(BottleneckBlock, 101, pretrained, **{"groups": 32, "width": 4, **kwargs})
+
+
+def resnext101_64x4d(pretrained=False, **kwargs):
+    """ResNeXt of 101 layers, 64 groups of width 4."""
+    return _build(BottleneckBlock, 101, pretrained, **{"groups": 64, "width": 4, **kwargs})
+
+
+def resnext152_32x4d(pretrained=False, **kwargs):
+    """ResNeXt of 152 layers, 32 groups of width 4."""
+    return _build(BottleneckBlock, 152, pretrained, **{"groups": 32, "width": 4, **kwargs})
+
+
+def resnext152_64x4d(pretrained=False, **kwargs):
+    """ResNeXt of 152 layers, 64 groups of width 4."""
+    return _build(BottleneckBlock, 152, pretrained, **{"groups": 64, "width": 4, **kwargs})
