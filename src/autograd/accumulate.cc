@@ -23,11 +23,23 @@ Ref<Node> accumulator_of(const Tensor& leaf) {
   return node;
 }
 
+bool cleared_to_zeros(const Meta& m) {
+  return m.zeros && m.grad.defined() && m.grad.is_dense() && m.grad->storage == m.zeros &&
+         m.zeros->version() == m.zeros_version;
+}
+
+void clear_to_zeros(const Tensor& leaf) {
+  Meta& m = meta_of(leaf);
+  dispatch::GradMode off(false);
+  m.grad = m.grad.defined() ? ops::full_like(m.grad, Scalar(0.0)) : ops::full_like(leaf, Scalar(0.0));
+  m.zeros = m.grad->storage;
+  m.zeros_version = m.grad->storage->version();
+}
+
 namespace {
-// Zeros that nobody else can see, or has written to.
+// Zeros that nobody else can see.
 bool only_zeros(const Meta& m) {
-  return m.zeros && m.grad.is_dense() && m.grad->storage == m.zeros && m.zeros->version() == m.zeros_version &&
-         m.zeros->use_count() == 2 && m.grad.impl()->use_count() == 1;
+  return cleared_to_zeros(m) && m.zeros->use_count() == 2 && m.grad.impl()->use_count() == 1;
 }
 }  // namespace
 

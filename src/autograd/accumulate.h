@@ -21,4 +21,8 @@ Ref<Node> accumulator_of(const Tensor& leaf);
 // Adds g to t.grad: takes g over if nobody else holds it, so that .grad never aliases another tensor.
 void accumulate_grad(const Tensor& t, Tensor g, bool create_graph);
 
+// Is .grad what clear_gradient() put there, not written since?
+bool cleared_to_zeros(const Meta& m);
+void clear_to_zeros(const Tensor& leaf);
+
 }  // namespace paddle::autograd

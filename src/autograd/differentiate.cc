@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/ops.h"
+#include "autograd/accumulate.h"
 #include "autograd/node.h"
 #include "dispatch/state.h"
 #include "pir/effects.h"
@@ -310,8 +311,11 @@ void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads
   dispatch::GradMode off(false);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!grads[i].defined()) continue;
-    Tensor old = trace.grad_of(leaves[i]);
-    Tensor now = old.defined() ? ops::add(old, grads[i]) : grads[i];
+    Tensor old = trace.grad_of(leaves[i]), g = grads[i];
+    if (Meta* m = find_meta(leaves[i]))
+      for (auto& hook : m->hooks)
+        if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
+    Tensor now = old.defined() ? ops::add(old, g) : g;
     trace.set_grad(leaves[i], now);
   }
 }
@@ -319,6 +323,7 @@ void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads
 namespace {
 [[maybe_unused]] const bool installed = [] {
   dispatch::leaf_grad = [](const Tensor& leaf) -> Tensor& { return meta_of(leaf).grad; };
+  dispatch::is_zeros = [](const Tensor& leaf) { return cleared_to_zeros(meta_of(leaf)); };
   return true;
 }();
 }  // namespace

@@ -1,10 +1,13 @@
 // backward, grad, grad mode, and functions with a gradient written in Python.
 #include "bindings/py.h"
 
+#include <optional>
+
 #include "autograd/differentiate.h"
 #include "autograd/engine.h"
 #include "autograd/op_node.h"
 #include "base/error.h"
+#include "bindings/in_program.h"
 #include "dispatch/state.h"
 
 namespace paddle::bindings {
@@ -28,9 +31,11 @@ PyObject* backward(PyObject*, PyObject* args) {
     int retain = 0;
     if (!PyArg_ParseTuple(args, "OO|p", &tensors, &grads, &retain)) throw PythonError();
     Tensors outs = tensors_from(tensors, "backward"), seeds = tensors_from(grads, "backward", true);
-    if (dispatch::Trace* trace = dispatch::Trace::active()) {
-      autograd::traced_backward(*trace, outs, seeds);
-    } else {
+    if (in_program([&](dispatch::Trace& trace) { autograd::traced_backward(trace, outs, seeds); }, "backward"))
+      Py_RETURN_NONE;
+    {
+      std::optional<Outside> outside;
+      if (dispatch::tracing()) outside.emplace();
       ReleaseGil release(true);
       autograd::backward(outs, seeds, retain);
     }
@@ -48,9 +53,12 @@ PyObject* grad(PyObject*, PyObject* args) {
     Tensors outs = tensors_from(outputs, "grad"), ins = tensors_from(inputs, "grad");
     Tensors grad_outputs = tensors_from(seeds, "grad", true), no_grad = tensors_from(stops, "grad");
     Tensors result;
-    if (dispatch::Trace* trace = dispatch::Trace::active()) {
-      result = autograd::traced_grad(*trace, outs, ins, grad_outputs, create, allow_unused, no_grad);
-    } else {
+    auto differentiate = [&](dispatch::Trace& trace) {
+      result = autograd::traced_grad(trace, outs, ins, grad_outputs, create, allow_unused, no_grad);
+    };
+    if (!in_program(differentiate, "grad")) {
+      std::optional<Outside> outside;
+      if (dispatch::tracing()) outside.emplace();
       ReleaseGil release(true);
       result = autograd::grad(outs, ins, grad_outputs, retain, create, allow_unused, no_grad);
     }
@@ -113,7 +121,11 @@ PyObject* py_layer_apply(PyObject*, PyObject* args) {
     if (dispatch::state().grad_enabled)
       for (const Tensor& t : ins) record |= !t.stop_gradient();
     // A backward written in Python runs when gradients flow, which inside a program no Python sees.
-    if (record && dispatch::tracing()) dispatch::check_value_readable(ins[0], "PyLayer");
+    std::optional<Outside> outside;
+    if (record && dispatch::tracing()) {
+      dispatch::Trace::active()->break_here("PyLayer");
+      outside.emplace();
+    }
     Ref<autograd::Node> node;
     if (record) {
       node = make_ref<PyNode>(Object::borrow(ctx), reinterpret_cast<PyTypeObject*>(cls)->tp_name);

@@ -1,7 +1,9 @@
 // Methods of the Tensor class that are no operators: values, identity, gradients, memory.
+#include "bindings/in_program.h"
 #include "bindings/tensor_methods.h"
 
 #include "api/ops.h"
+#include "autograd/accumulate.h"
 #include "autograd/differentiate.h"
 #include "autograd/engine.h"
 #include "base/error.h"
@@ -91,9 +93,9 @@ PyObject* backward(PyObject* o, PyObject* args, PyObject* kwargs) {
     Tensors grads;
     if (grad != Py_None) grads.push_back(expect_tensor(grad, "backward"));
     Tensor t = self_tensor(o);
-    if (dispatch::Trace* trace = dispatch::Trace::active()) {
-      autograd::traced_backward(*trace, {t}, grads);
-    } else {
+    if (!in_program([&](dispatch::Trace& trace) { autograd::traced_backward(trace, {t}, grads); }, "backward")) {
+      std::optional<Outside> outside;
+      if (dispatch::tracing()) outside.emplace();
       ReleaseGil release(true);
       autograd::backward({t}, grads, retain);
     }
@@ -121,7 +123,7 @@ PyObject* register_hook(PyObject* o, PyObject* fn) {
   return guard([&]() -> PyObject* {
     check(PyCallable_Check(fn), ErrorKind::kType, "[register_hook] expected a callable, got {}", Py_TYPE(fn)->tp_name);
     // A hook is Python that runs when gradients flow, which inside a program no Python sees.
-    dispatch::check_value_readable(self_tensor(o), "register_hook");
+    if (dispatch::Trace* trace = dispatch::Trace::active()) trace->break_here("register_hook");
     uint64_t id = autograd::add_hook(self_tensor(o), python_hook(fn));
     return must(PyLong_FromUnsignedLongLong(id));
   });
@@ -166,11 +168,9 @@ PyObject* retain_grads(PyObject* o, PyObject*) {
 void clear_grad_of(const Tensor& t, bool set_to_zero) {
   autograd::Meta* m = autograd::find_meta(t);
   if (!m || !m->grad.defined()) return;
+  if (dispatch::Trace* trace = dispatch::Trace::active()) return trace->set_grad(t, Tensor(), set_to_zero);
   if (set_to_zero && m->grad.is_dense()) {
-    dispatch::GradMode off(false);
-    m->grad = ops::full_like(m->grad, Scalar(0.0));
-    m->zeros = m->grad->storage;
-    m->zeros_version = m->grad->storage->version();
+    autograd::clear_to_zeros(t);
   } else {
     m->grad = Tensor();
     m->zeros = nullptr;
@@ -346,8 +346,7 @@ PyObject* collect_grads(PyObject*, PyObject* params) {
     Object out = own(PyList_New(n));
     for (Py_ssize_t i = 0; i < n; ++i) {
       Tensor& t = self_tensor(PySequence_Fast_GET_ITEM(seq.get(), i));
-      autograd::Meta* m = t.stop_gradient() ? nullptr : autograd::find_meta(t);
-      PyList_SET_ITEM(out.get(), i, must(wrap(m ? m->grad : Tensor())));
+      PyList_SET_ITEM(out.get(), i, must(wrap(t.stop_gradient() ? Tensor() : grad_now(t))));
     }
     return out.release();
   });

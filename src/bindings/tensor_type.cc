@@ -3,6 +3,7 @@
 // A tensor and its Python object refer to each other: the object owns the tensor; the tensor knows its living object,
 // so that the same tensor is the same object. When the object dies while C++ still holds the tensor (a saved input, a
 // parameter's gradient), the object's class and attributes are kept with the tensor and come back with the next object.
+#include "bindings/in_program.h"
 #include "bindings/py.h"
 
 #include <structmember.h>
@@ -155,22 +156,24 @@ PyObject* get_version(PyObject* o, void*) {
   return guard([&] { return must(PyLong_FromUnsignedLong(live(o).is_dense() ? live(o)->storage->version() : 0)); });
 }
 PyObject* get_grad(PyObject* o, void*) {
-  return guard([&]() -> PyObject* {
-    autograd::Meta* m = autograd::find_meta(live(o));
-    return wrap(m ? m->grad : Tensor());
-  });
+  return guard([&]() -> PyObject* { return wrap(grad_now(live(o))); });
 }
 int set_grad(PyObject* o, PyObject* value, void*) {
   return guard_int([&] {
     Tensor& t = live(o);
+    dispatch::Trace* trace = dispatch::Trace::active();
     if (!value || value == Py_None) {
+      if (trace) return trace->set_grad(t, Tensor()), 0;
       if (autograd::Meta* m = autograd::find_meta(t)) m->grad = Tensor();
       return 0;
     }
     Tensor& g = expect_tensor(value, "grad");
     check(g.shape() == t.shape(), ErrorKind::kValue, "[grad] expected a gradient of the tensor's shape {}, got {}",
           to_string(t.shape()), to_string(g.shape()));
-    autograd::meta_of(t).grad = g;
+    if (trace)
+      trace->set_grad(t, g);
+    else
+      autograd::meta_of(t).grad = g;
     return 0;
   });
 }

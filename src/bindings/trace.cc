@@ -4,12 +4,15 @@
 #include <frameobject.h>
 #include <structmember.h>
 
+#include <array>
+
 #include "api/ops.h"
 #include "base/flags.h"
 #include "bindings/op_entry.h"
 #include "bindings/py.h"
 #include "bindings/trace_types.h"
 #include "compile/runner.h"
+#include "compile/segments.h"
 #include "device/default_place.h"
 #include "dispatch/autocast.h"
 #include "dispatch/state.h"
@@ -23,7 +26,7 @@ namespace {
 
 using dispatch::Trace;
 
-PyTypeObject *trace_type, *program_type, *runner_type, *region_type, *array_type;
+PyTypeObject *trace_type, *program_type, *runner_type, *region_type, *array_type, *segments_type;
 
 // A Python object that owns a C++ one.
 template <class T>
@@ -230,10 +233,39 @@ Shape shape_of_spec(PyObject* shape, PyObject* hint, const std::string& name) {
   return out;
 }
 
+// ---- segments
+PyObject* segments_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  return guard([&] {
+    PyObject* backend = Py_None;
+    if (!PyArg_ParseTuple(args, "|O", &backend)) throw PythonError();
+    compile::PipelineOptions options;
+    options.cinn = backend != Py_None;
+    return box(type, std::make_unique<compile::SegmentCache>(options));
+  });
+}
+PyObject* segments_size(PyObject* o, void*) { return PyLong_FromSize_t(unbox<compile::SegmentCache>(o).size()); }
+
+// Runs segments from the cache. on_break(why, where) is called before, on_run(operators, fresh) after each.
+dispatch::SegmentRunner segment_runner(PyObject* cache, PyObject* on_break, PyObject* on_run) {
+  auto kept = std::make_shared<std::array<Object, 3>>(
+      std::array<Object, 3>{Object::borrow(cache), Object::borrow(on_break), Object::borrow(on_run)});
+  return [kept](dispatch::CapturedProgram* program, Tensors inputs, const std::string& why,
+                const std::string& where) -> Tensors {
+    own(PyObject_CallFunction((*kept)[1].get(), "ss", why.c_str(), where.c_str()));
+    if (!program) return {};
+    size_t operators = program->program.num_ops();
+    bool fresh = false;
+    auto runner = unbox<compile::SegmentCache>((*kept)[0].get()).find(std::move(*program), inputs, fresh);
+    Tensors results = runner->run(inputs);
+    own(PyObject_CallFunction((*kept)[2].get(), "nO", static_cast<Py_ssize_t>(operators), fresh ? Py_True : Py_False));
+    return results;
+  };
+}
+
 PyObject* begin_trace(PyObject*, PyObject* args) {
   return guard([&] {
-    PyObject *name, *specs;
-    if (!PyArg_ParseTuple(args, "OO", &name, &specs)) throw PythonError();
+    PyObject *name, *specs, *given = Py_None, *cache = Py_None, *on_break = Py_None, *on_run = Py_None;
+    if (!PyArg_ParseTuple(args, "OO|OOOO", &name, &specs, &given, &cache, &on_break, &on_run)) throw PythonError();
     auto trace = std::make_unique<Trace>(string_from(name, "begin_trace"));
     Tensors inputs;
     Object seq = own(PySequence_Fast(specs, "begin_trace"));
@@ -247,6 +279,11 @@ PyObject* begin_trace(PyObject*, PyObject* args) {
                                         dtype_from(dtype.get(), "begin_trace"), PyObject_IsTrue(stop.get())));
     }
     Object list = own(wrap_list(inputs));
+    if (cache != Py_None) {
+      check(Py_TYPE(cache) == segments_type, ErrorKind::kType, "[begin_trace] expected Segments, got {}",
+            Py_TYPE(cache)->tp_name);
+      trace->allow_segments(values_from(given, "begin_trace"), segment_runner(cache, on_break, on_run));
+    }
     Object handle(box(trace_type, std::move(trace)));
     return must(PyTuple_Pack(2, handle.get(), list.get()));
   });
@@ -268,6 +305,40 @@ PyObject* end_trace(PyObject*, PyObject* args) {
     compile::PipelineOptions options;
     auto runner = std::make_shared<compile::Runner>(std::move(captured), options);
     return box(program_type, std::make_unique<std::shared_ptr<compile::Runner>>(std::move(runner)));
+  });
+}
+
+// Runs what was captured since the last break, if there was one or `always`; whether there was.
+PyObject* finish_segments(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject* handle;
+    int always = 0;
+    if (!PyArg_ParseTuple(args, "O|p", &handle, &always)) throw PythonError();
+    Trace& trace = unbox<Trace>(handle);
+    bool broke = trace.num_segments() > 0;
+    if (trace.can_break() && (broke || always)) trace.break_here("return");
+    return PyBool_FromLong(broke || always);
+  });
+}
+PyObject* break_here(PyObject*, PyObject* why) {
+  return guard([&]() -> PyObject* {
+    active().break_here(string_from(why, "break_here").c_str());
+    Py_RETURN_NONE;
+  });
+}
+PyObject* can_break(PyObject*, PyObject*) {
+  Trace* t = Trace::active();
+  return PyBool_FromLong(t && t->can_break());
+}
+PyObject* runner_grads_fit(PyObject* o, PyObject*) {
+  return guard([&] { return PyBool_FromLong(runner_of(o)->grads_fit()); });
+}
+PyObject* runner_reads_grads(PyObject* o, void*) {
+  return guard([&] {
+    const auto& c = runner_of(o)->captured();
+    bool reads = !c.grad_reads.empty();
+    for (const auto& w : c.grad_writes) reads |= w.absent;
+    return PyBool_FromLong(reads);
   });
 }
 
@@ -623,6 +694,9 @@ PyCFunction keywords(F f) {
 PyMethodDef functions[] = {{"begin_trace", begin_trace, METH_VARARGS, nullptr},
                            {"end_trace", end_trace, METH_VARARGS, nullptr},
                            {"abort_trace", abort_trace, METH_O, nullptr},
+                           {"finish_segments", finish_segments, METH_VARARGS, nullptr},
+                           {"break_here", break_here, METH_O, nullptr},
+                           {"can_break", can_break, METH_NOARGS, nullptr},
                            {"compile", compile_program, METH_VARARGS, nullptr},
                            {"is_traced", is_traced, METH_O, nullptr},
                            {"tracing", tracing, METH_NOARGS, nullptr},
@@ -685,9 +759,14 @@ void add_types(PyObject* module) {
 
   static PyMemberDef runner_members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(Boxed<RunnerPtr>, vectorcall), READONLY, nullptr}, {}};
-  static PyGetSetDef runner_getset[] = {{"program", runner_program, nullptr, nullptr, nullptr}, {}};
+  static PyGetSetDef runner_getset[] = {{"program", runner_program, nullptr, nullptr, nullptr},
+                                        {"reads_grads", runner_reads_grads, nullptr,
+                                         "whether it holds only for leaves with, or without, a .grad", nullptr},
+                                        {}};
   static PyMethodDef runner_methods[] = {
-      {"accepts", runner_accepts, METH_O, "whether the program holds for inputs of these shapes"}, {}};
+      {"accepts", runner_accepts, METH_O, "whether the program holds for inputs of these shapes"},
+      {"grads_fit", runner_grads_fit, METH_NOARGS, "whether leaves have a .grad, or none, as at the capture"},
+      {}};
   static PyType_Slot runner_slots[] = {slot(Py_tp_dealloc, dealloc<RunnerPtr>), slot(Py_tp_call, PyVectorcall_Call),
                                        {Py_tp_members, runner_members},         {Py_tp_getset, runner_getset},
                                        {Py_tp_methods, runner_methods},         {0, nullptr}};
@@ -718,6 +797,15 @@ void add_types(PyObject* module) {
   static PyType_Spec outside_spec{"paddle._core.trace.outside", sizeof(Boxed<Suspension>), 0, Py_TPFLAGS_DEFAULT,
                                   outside_slots};
   make_type(outside_spec, module, "outside");
+
+  static PyGetSetDef segments_getset[] = {{"size", segments_size, nullptr, "how many were compiled", nullptr}, {}};
+  static PyType_Slot segments_slots[] = {slot(Py_tp_new, segments_new),
+                                         slot(Py_tp_dealloc, dealloc<compile::SegmentCache>),
+                                         {Py_tp_getset, segments_getset},
+                                         {0, nullptr}};
+  static PyType_Spec segments_spec{"paddle._core.trace.Segments", sizeof(Boxed<compile::SegmentCache>), 0,
+                                   Py_TPFLAGS_DEFAULT, segments_slots};
+  segments_type = make_type(segments_spec, module, "Segments");
 
   static PyGetSetDef array_getset[] = {{"dtype", array_dtype, nullptr, nullptr, nullptr},
                                        {"shape", array_shape, nullptr, "of an item", nullptr},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/ops.h"
+#include "autograd/accumulate.h"
 #include "autograd/engine.h"
 #include "autograd/node.h"
 #include "compile/decompose.h"
@@ -236,6 +237,20 @@ bool Runner::accepts(std::span<const Shape> shapes) const {
   return true;
 }
 
+bool Runner::grads_fit() const {
+  auto there = [](const Tensor& leaf) {
+    autograd::Meta* m = autograd::find_meta(leaf);
+    return m && m->grad.defined() && !autograd::cleared_to_zeros(*m);
+  };
+  for (const auto& w : captured_.grad_writes)
+    if (w.absent && there(w.leaf)) return false;
+  for (const auto& r : captured_.grad_reads) {
+    autograd::Meta* m = autograd::find_meta(r.leaf);
+    if (!m || !m->grad.defined()) return false;
+  }
+  return true;
+}
+
 std::vector<Tensor> Runner::parameters_now() const {
   std::vector<Tensor> out(parameters_);
   for (size_t i = 0; i < out.size(); ++i) {
@@ -262,8 +277,15 @@ void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor>
   };
   for (const ParameterWrite& w : parameter_writes_) put(parameters_[w.parameter], results[w.result]);
   for (const auto& w : captured_.input_writes) put(inputs[w.input], result(w.output));
-  for (const auto& w : captured_.grad_writes)
-    autograd::meta_of(w.leaf).grad = w.output.empty() ? Tensor() : handle_of(result(w.output));
+  for (const auto& w : captured_.grad_writes) {
+    autograd::Meta& m = autograd::meta_of(w.leaf);
+    if (!w.zeros) {
+      m.grad = w.output.empty() ? Tensor() : handle_of(result(w.output));
+      m.zeros = nullptr;
+    } else if (!autograd::cleared_to_zeros(m)) {
+      autograd::clear_to_zeros(w.leaf);
+    }
+  }
 }
 
 // Will write_back() overwrite this tensor's memory?

@@ -35,6 +35,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Tensors run(std::span<const Tensor> inputs);
   // Do the sizes fit: the constants in the inputs' shapes, and the guards that the capture recorded.
   bool accepts(std::span<const Shape> shapes) const;
+  // Do leaves have a .grad, or none, as they had when the program was captured?
+  bool grads_fit() const;
 
   const dispatch::CapturedProgram& captured() const { return captured_; }
   const std::vector<std::string>& parameter_names() const { return parameter_names_; }

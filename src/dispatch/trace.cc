@@ -33,6 +33,7 @@ void remove_anywhere(Interpreter* i) {
 
 pir::Location (*current_location)() = nowhere;
 Tensor& (*leaf_grad)(const Tensor& leaf) = nullptr;
+bool (*is_zeros)(const Tensor& leaf) = nullptr;
 
 bool lasting_trace(const Trace* trace);  // trace_lasting.cc
 
@@ -41,6 +42,7 @@ void check_value_readable(const Tensor& t, const char* what) {
     return;
   // A program that is built over time is run apart from that: what has elements keeps them.
   if (!t.is_traced() && t.is_dense() && lasting_trace(Trace::active())) return;
+  if (Trace* trace = Trace::active(); trace && trace->make_readable(t, what)) return;
   pir::Location at = current_location();
   throw GraphBreak(
       ErrorKind::kRuntime,
@@ -159,6 +161,7 @@ Tensor Trace::tensor_of(pir::Value v, bool stop_gradient, Place place) {
   Tensor t = Tensor::meta(view(type.shape()), type.dtype(), place);
   t->payload = new_payload(v);
   t->bits = static_cast<uint8_t>(kTraced | (stop_gradient ? 0 : kNeedsGrad));
+  if (run_segment_) note_made(t);
   return t;
 }
 
@@ -357,9 +360,16 @@ std::vector<Tensor> Trace::leaves() const {
   return out;
 }
 
-Tensor Trace::grad_of(const Tensor& leaf) {
+Tensor Trace::grad_of(const Tensor& leaf, bool with_zeros) {
   Tensor g = leaf_grad(leaf);
-  if (!g.defined() || g.is_traced()) return g;
+  if (g.defined() && g.is_traced()) return g;
+  if (!g.defined() || (!with_zeros && is_zeros && is_zeros(leaf))) {
+    if (leaf.stop_gradient() && !g.defined()) return {};
+    bool known = false;
+    for (const Grad& x : grads_) known |= x.leaf.same(leaf);
+    if (!known) absent_grads_.emplace(leaf.impl(), leaf);
+    return {};
+  }
   // A gradient from before: the program reads it anew at every run.
   for (const Grad& known : grads_)
     if (known.leaf.same(leaf)) return g;
@@ -369,14 +379,20 @@ Tensor Trace::grad_of(const Tensor& leaf) {
   return g;
 }
 
-void Trace::set_grad(const Tensor& leaf, const Tensor& g) {
-  bool known = false;
-  for (const Grad& x : grads_) known |= x.leaf.same(leaf);
-  if (!known) grads_.push_back({leaf, leaf_grad(leaf)});
+void Trace::set_grad(const Tensor& leaf, const Tensor& g, bool zeros) {
+  auto known = std::find_if(grads_.begin(), grads_.end(), [&](const Grad& x) { return x.leaf.same(leaf); });
+  if (known == grads_.end()) known = grads_.insert(grads_.end(), {leaf, leaf_grad(leaf), false});
+  known->zeros = zeros;
   leaf_grad(leaf) = g;
 }
 
 CapturedProgram Trace::finish(const Tensors& outputs) {
+  CapturedProgram result = collect(outputs);
+  if (installed_) uninstall();
+  return result;
+}
+
+CapturedProgram Trace::collect(const Tensors& outputs) {
   CapturedProgram result;
   auto shadow = [&](const std::string& name, pir::Value v) {
     builder_.set_loc({});
@@ -404,7 +420,8 @@ CapturedProgram Trace::finish(const Tensors& outputs) {
       name = "grad_" + std::to_string(i);
       shadow(name, value_of(now));
     }
-    result.grad_writes.push_back({grads_[i].leaf, name});
+    bool absent = absent_grads_.erase(grads_[i].leaf.impl()) > 0;
+    result.grad_writes.push_back({grads_[i].leaf, name, grads_[i].zeros, absent});
     leaf_grad(grads_[i].leaf) = grads_[i].before;
   }
   grads_.clear();
@@ -416,7 +433,6 @@ CapturedProgram Trace::finish(const Tensors& outputs) {
     if (v == c.original->value) continue;
     builder_.set_parameter(c.name, v);
   }
-  if (installed_) uninstall();
   result.name = name_;
   result.program = std::move(program_);
   result.inputs = input_infos_;

@@ -6,6 +6,7 @@
 // and a view of a base that was written since is computed anew when it is next read. Tensors from outside become the
 // program's parameters; those that were written are among its results (Trace::finish).
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -55,7 +56,9 @@ struct CapturedProgram {
   std::vector<InputWrite> input_writes;
   struct GradWrite {  // backward() inside the trace: what a leaf's .grad is afterwards
     Tensor leaf;
-    std::string output;  // empty: no gradient
+    std::string output;   // empty: no gradient
+    bool zeros = false;   // no gradient, kept as zeros
+    bool absent = false;  // the program holds only where there was none before
   };
   std::vector<GradWrite> grad_writes;
   struct GradRead {  // a captured .grad, read anew at every run
@@ -68,6 +71,10 @@ struct CapturedProgram {
 };
 
 class TraceRegion;
+
+// Runs a part of a capture now (taking it over; null: there is nothing to run). `why` and `where` say what needed it.
+using SegmentRunner = std::function<Tensors(CapturedProgram* program, const Tensors& inputs, const std::string& why,
+                                            const std::string& where)>;
 
 class Trace final : public Interpreter {
  public:
@@ -111,9 +118,11 @@ class Trace final : public Interpreter {
   int64_t fresh_mark() { return next_mark_++; }
 
   // ---- gradients of leaves
-  Tensor grad_of(const Tensor& leaf);                  // undefined: none
-  void set_grad(const Tensor& leaf, const Tensor& g);  // undefined: clears it
-  std::vector<Tensor> leaves() const;                  // captured tensors and inputs that need a gradient
+  // Undefined: none. Zeros that clearing left count as none, unless `with_zeros`.
+  Tensor grad_of(const Tensor& leaf, bool with_zeros = false);
+  // undefined: clears it; with `zeros` what is read afterwards is zeros
+  void set_grad(const Tensor& leaf, const Tensor& g, bool zeros = false);
+  std::vector<Tensor> leaves() const;  // captured tensors and inputs that need a gradient
 
   // ---- lasting traces (trace_lasting.cc)
   void enter();  // calls on this thread append to the program, until leave()
@@ -144,6 +153,18 @@ class Trace final : public Interpreter {
   uint64_t edits() const { return edits_; }  // grows with every change made through the trace
   void edited() { ++edits_; }
 
+  // ---- segments: where Python needs a value, what was captured so far is run and the trace goes on with an empty
+  // program (trace_segments.cc). `given` are the tensors that the inputs stand for.
+  void allow_segments(Tensors given, SegmentRunner run);
+  bool segments_allowed() const { return static_cast<bool>(run_segment_); }
+  bool can_break() const { return run_segment_ && blocks_.size() == 1; }
+  size_t num_segments() const { return num_segments_; }
+  // What is alive gets its elements. GraphBreak where that can't be: in a branch or loop, or in a whole capture.
+  void break_here(const char* why);
+  bool make_readable(const Tensor& t, const char* why);  // false: it can't be
+  // Do gradients flow to the eager graph from what the trace uses?
+  bool depends_on_history() const;
+
   // Ends the capture. The trace can't be used afterwards. Nothing outside is changed by a trace, finished or not.
   CapturedProgram finish(const Tensors& outputs);
   pir::Program take_program();  // of a trace that appended to one
@@ -172,6 +193,14 @@ class Trace final : public Interpreter {
 
   void install();
   void uninstall();
+  CapturedProgram collect(const Tensors& outputs);
+  struct ViewAgain;
+  void note_made(const Tensor& t);
+  std::pair<Tensors, Tensors> living();
+  void captures_to_inputs(CapturedProgram& program, Tensors& inputs);
+  void flush(const char* why);
+  bool writes_shared(const OpCall& c) const;
+  void start_over();
   void adopt();  // handles for what the program has
   Capture& capture(const Tensor& t);
   Ref<TracedPayload> payload_of(const Tensor& t);
@@ -197,8 +226,10 @@ class Trace final : public Interpreter {
   struct Grad {
     Tensor leaf;
     Tensor before;
+    bool zeros = false;
   };
   std::vector<Grad> grads_;
+  std::unordered_map<TensorImpl*, Tensor> absent_grads_;  // leaves whose .grad was asked for and not there
   std::vector<CapturedProgram::GradRead> grad_reads_;
   std::unordered_map<std::string, int> names_;
   std::unordered_map<pir::Value, pir::Value> detached_;
@@ -206,6 +237,11 @@ class Trace final : public Interpreter {
   std::vector<TraceRegion*> regions_;  // under construction: what they hold uses the program's values
   std::vector<DimGuard> guards_;
   std::unique_ptr<DimGuardSink> sink_;
+  SegmentRunner run_segment_;
+  Tensors given_;
+  Tensors made_;  // traced tensors, of which some are alive outside
+  size_t made_limit_ = 1024;
+  size_t num_segments_ = 0;
   RandomKey generator_state_;
   bool installed_ = false, lasting_ = false;
   uint64_t id_ = next_id();
@@ -229,6 +265,8 @@ void check_value_readable(const Tensor& t, const char* what);
 extern pir::Location (*current_location)();
 // Where a leaf's .grad is kept: installed by autograd.
 extern Tensor& (*leaf_grad)(const Tensor& leaf);
+// Is a leaf's .grad the zeros that clearing left? The same.
+extern bool (*is_zeros)(const Tensor& leaf);
 
 // The gradient of an operation's inputs from those of its results, by the record's vjp; calls go to the interpreters of
 // this thread. tensor_of gives operands and results as tensors. Per operand of the operation; undefined: none.

@@ -1,4 +1,5 @@
 // What one operator call appends to the program that is being captured.
+#include "api/call.h"
 #include "api/ops.h"
 #include "device/default_place.h"
 #include "dispatch/state.h"
@@ -233,7 +234,7 @@ class EmitCall {
     check(m.dtype == target.dtype(), ErrorKind::kType,
           "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it", c_.op.name,
           name_of(target.dtype()), name_of(m.dtype));
-    bool leaf = !target.stop_gradient() && !target.is_traced();
+    bool leaf = !target.stop_gradient() && !target.is_traced() && !target->grad_fn;
     check(
         !(leaf && c_.inplace && state().grad_enabled), ErrorKind::kValue,
         "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or the "
@@ -271,6 +272,12 @@ class EmitCall {
 };
 
 void Trace::call(OpCall& c, size_t) {
+  if (can_break() && writes_shared(c)) {
+    std::string why(c.op.name);
+    break_here((why + "_").c_str());
+    StackScope eager;
+    return dispatch::call(c);
+  }
   bool wants = false;
   if (state().grad_enabled && !c.op.has(kNondifferentiable))
     c.for_each_tensor([&](const Tensor& t) { wants |= !t.stop_gradient(); });
@@ -289,6 +296,13 @@ void Trace::call(OpCall& c, size_t) {
     return;
   }
   check(!wants || c.op.vjp || c.op.has(kInplaceOnly), ErrorKind::kRuntime, "[{}] has no gradient", c.op.name);
+  if (c.op.meta == nullptr && can_break()) {
+    // Its results' shapes are known only when it has run.
+    std::string why(c.op.name);
+    break_here(why.c_str());
+    StackScope eager;
+    return dispatch::call(c);
+  }
   EmitCall(*this, c).run();
 }
 

@@ -140,3 +140,73 @@ def test_parameter_groups():
         return O.AdamW(learning_rate=O.lr.ExponentialDecay(0.2, gamma=0.7), parameters=groups)
 
     check(optimizer, between=lambda opt, k: opt._learning_rate.step())
+
+
+def test_gradients_are_accumulated_over_calls():
+    net, opt = make(lambda n: O.SGD(0.1, parameters=n.parameters()))
+    twin, twin_opt = make(lambda n: O.SGD(0.1, parameters=n.parameters()))
+    forward = paddle.jit.to_static(lambda x: (net(x) ** 2).mean().backward(), full_graph=True)
+    update = paddle.jit.to_static(lambda: (opt.step(), opt.clear_grad()) and None, full_graph=True)
+    for x in BATCHES:
+        forward(paddle.to_tensor(x))
+        forward(paddle.to_tensor(-x))
+        update()
+        for v in (x, -x):
+            (twin(paddle.to_tensor(v)) ** 2).mean().backward()
+        twin_opt.step()
+        twin_opt.clear_grad()
+    for a, b in zip(net.parameters(), twin.parameters()):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("full_graph", [True, False])
+def test_loss_scaling(full_graph):
+    """Steps with an infinite gradient are skipped, and the factor follows, as in eager."""
+
+    def run(compiled):
+        net, opt = make(lambda n: O.Adam(0.05, parameters=n.parameters()))
+        scaler = paddle.amp.GradScaler(
+            init_loss_scaling=8.0, incr_every_n_steps=2, decr_every_n_nan_or_inf=1, incr_ratio=2.0, decr_ratio=0.5
+        )
+
+        def step(x):
+            loss = (net(x) ** 2).mean()
+            scaler.scale(loss).backward()
+            scaler.step(opt)
+            scaler.update()
+            opt.clear_grad()
+            return loss
+
+        f = paddle.jit.to_static(step, full_graph=full_graph) if compiled else step
+        losses, scales = [], []
+        for k, x in enumerate(BATCHES):
+            if k == 3:
+                x = x * np.float32(1e30)
+            losses.append(float(f(paddle.to_tensor(x))))
+            scales.append(scaler.state_dict()["scale"][0])
+        if compiled:
+            assert f.get_traced_count() == 1
+        return losses, scales, [p.numpy() for p in net.parameters()], scaler.state_dict()
+
+    eager, static = run(False), run(True)
+    np.testing.assert_allclose(static[0], eager[0], rtol=2e-5)
+    assert static[1] == eager[1] and len(set(eager[1])) > 2
+    for a, b in zip(static[2], eager[2]):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+    assert static[3] == eager[3]
+
+
+def test_hooks_of_parameters_run_inside():
+    net, opt = make(lambda n: O.SGD(0.1, parameters=n.parameters()))
+    net[0].weight.register_hook(lambda g: g * 3)
+
+    @lambda f: paddle.jit.to_static(f, full_graph=True)
+    def step(x):
+        (net(x) ** 2).mean().backward()
+
+    x = paddle.to_tensor(BATCHES[0])
+    step(x)
+    got = net[0].weight.grad.numpy().copy()
+    net.clear_gradients()
+    (net(x) ** 2).mean().backward()
+    np.testing.assert_allclose(got, net[0].weight.grad.numpy(), rtol=1e-4, atol=1e-6)

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _C_ops
 from ..autograd.grad_mode import no_grad
 from ..base import core
+from . import captured_scaler
 
 __all__ = ["AmpScaler", "GradScaler", "OptimizerState"]
 
@@ -64,13 +65,16 @@ class AmpScaler:
             if not decr_ratio < 1.0:
                 raise AssertionError("The decr_ratio must be < 1.0.")
         self._init_loss_scaling = float(init_loss_scaling)
-        self._scale = float(init_loss_scaling)
+        self._state = captured_scaler.ScalerState(float(init_loss_scaling))
         self._incr_ratio, self._decr_ratio = incr_ratio, decr_ratio
         self._incr_every_n_steps, self._decr_every_n_nan_or_inf = incr_every_n_steps, decr_every_n_nan_or_inf
-        self._incr_count = self._decr_count = 0
         self._use_dynamic_loss_scaling = use_dynamic_loss_scaling if self._enable else False
         self._found_inf = self._cache_founf_inf = False
         self._optimizer_states = defaultdict(self._new_state)
+
+    _scale = property(lambda self: self._state.get("scale"), lambda self, v: self._state.set("scale", v))
+    _incr_count = property(lambda self: self._state.get("good"), lambda self, v: self._state.set("good", v))
+    _decr_count = property(lambda self: self._state.get("bad"), lambda self, v: self._state.set("bad", v))
 
     @staticmethod
     def _new_state() -> dict:
@@ -84,6 +88,8 @@ class AmpScaler:
             return var
         if var.dtype == core.float16:
             var = var.astype("float32")
+        if captured_scaler.capturing():
+            return var * self._state.captured()["scale"].astype(var.dtype)
         return var * self._scale
 
     def _params(self, optimizer):
@@ -103,8 +109,10 @@ class AmpScaler:
             by_dtype: dict = {}
             for grad in grads:
                 by_dtype.setdefault(str(grad.dtype), []).append(grad)
-            found = [_unscale(group, 1.0 / self._scale) for group in by_dtype.values()]
-        self._found_inf = any(found)
+            if captured_scaler.capturing():
+                self._found_inf = captured_scaler.unscale(grads, self._state.captured()["scale"])
+            else:
+                self._found_inf = any([_unscale(group, 1.0 / self._scale) for group in by_dtype.values()])
         state["state"] = OptimizerState.UNSCALED
 
     def minimize(self, optimizer, *args, **kwargs):
@@ -113,7 +121,11 @@ class AmpScaler:
             return optimizer.minimize(*args, **kwargs)
         if self._optimizer_states[id(optimizer)]["state"] is OptimizerState.INIT:
             self._unscale(optimizer)
-        result = (None, None) if self._found_inf else optimizer.minimize(*args, **kwargs)
+        if captured_scaler.capturing():
+            captured_scaler.step_unless(self._found_inf, optimizer)
+            result = (None, None)
+        else:
+            result = (None, None) if self._found_inf else optimizer.minimize(*args, **kwargs)
         self._cache_founf_inf = self._found_inf
         if self._use_dynamic_loss_scaling:
             self._update()
@@ -123,6 +135,10 @@ class AmpScaler:
     def _update(self) -> None:
         """Counts the step and changes the factor when it is time."""
         if not self._enable:
+            return
+        if captured_scaler.capturing():
+            captured_scaler.update(self._state, self._cache_founf_inf, self)
+            self._found_inf = self._cache_founf_inf = False
             return
         if self._cache_founf_inf:
             self._incr_count = 0
@@ -257,7 +273,9 @@ class GradScaler(AmpScaler):
             raise RuntimeError("step() has already been called since the last update().")
         if state["state"] is OptimizerState.INIT:
             self._unscale(optimizer)
-        if not self._found_inf:
+        if captured_scaler.capturing():
+            captured_scaler.step_unless(self._found_inf, optimizer)
+        elif not self._found_inf:
             optimizer.step()
         self._cache_founf_inf = self._found_inf
         state["state"] = OptimizerState.STEPPED

@@ -8,8 +8,12 @@ delegate to ``_core``, a namespace that offers
   Tensor, captured ones included.
 * ``tracing()``: a trace is active on this thread.
 * ``is_symint(x)``: ``x`` is a symbolic size (or a comparison of such) of the active trace.
-* ``begin_trace(name, specs) -> (trace, inputs)``, ``end_trace(trace, outputs) -> program``, ``abort_trace(trace)``.
-  ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors.
+* ``begin_trace(name, specs, given=None, segments=None, on_break=None, on_run=None) -> (trace, inputs)``, ``end_trace(trace, outputs) -> program``, ``abort_trace(trace)``.
+  ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors. With ``segments`` (a ``Segments(backend)``, optional)
+  a value that Python asks for ends a segment: ``on_break(why, where)`` is called, what was captured is compiled or found in
+  the cache and run on the tensors ``given`` for the inputs, ``on_run(operators, compiled now)`` is called, all tensors of the trace have their
+  elements, and the trace goes on. ``finish_segments(trace, always)`` runs the rest if there was such a break, or ``always``, and says so.
+  ``can_break()``: not inside a region, and with segments.
 * ``compile(program, options) -> runner``; ``runner(*inputs) -> list`` runs it as one node of the eager graph.
   ``runner.accepts(shapes) -> bool`` evaluates the guards on sizes that the trace recorded.
 * ``Region(inits, shapes, needs_grad)``: a block of the program under construction, used as a context manager (again and again): operators
@@ -93,8 +97,22 @@ def graph_break_error() -> type[BaseException]:
     return core().GraphBreak
 
 
-def begin_trace(name, specs):
-    return core().begin_trace(name, specs)
+def begin_trace(name, specs, *segments):
+    return core().begin_trace(name, specs, *segments)
+
+
+def new_segments(backend):
+    """A cache of compiled segments; None where the core can't interrupt a capture."""
+    make = getattr(core(), "Segments", None)
+    return make and make(backend)
+
+
+def finish_segments(trace, always: bool) -> bool:
+    return core().finish_segments(trace, always)
+
+
+def can_break() -> bool:
+    return core().can_break()
 
 
 def end_trace(trace, outputs):

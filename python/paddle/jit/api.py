@@ -27,7 +27,8 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         build_strategy: a ``paddle.static.BuildStrategy``.
         backend: ``"CINN"`` compiles fused kernels, None runs the program operator by operator.
         full_graph (bool): a place that can't be captured is an error that names the line. Default False (True with an
-            ``input_spec``): such calls run in Python and :func:`report` says why.
+            ``input_spec``): what was captured so far runs as a compiled segment, Python goes on from there, and :func:`report` says
+            where and why.
         property (bool): the function is a property's getter.
 
     Raises:

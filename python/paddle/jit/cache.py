@@ -22,6 +22,7 @@ class Family:
         self.symbolic = set(symbolic)
         self.declared = set(symbolic)  # by an InputSpec: there also size 1 is symbolic
         self.programs: dict[tuple, list] = {}
+        self.segmented = False  # a call was interrupted: others of the family will be, too
 
     def widen(self, shapes: list[tuple]) -> list[tuple[int, int, int, int]]:
         """Make sizes that differ from those seen symbolic; returns (input, axis, old, new) for each that became so."""

@@ -26,6 +26,13 @@ class NewState(Exception):
         self.attributes = attributes
 
 
+class Segmented:
+    """A call that ran in segments, with Python between them."""
+
+    def __init__(self, result: Any, recorder: Recorder) -> None:
+        self.result, self.breaks, self.functions = result, recorder.breaks, recorder.functions
+
+
 class ConcreteProgram:
     """One traced program of a static function, with guards and the structure of its results."""
 
@@ -94,16 +101,23 @@ class Request(NamedTuple):
     owner: Any
     full_graph: bool
     options: dict
+    segments: Any = None  # where to find compiled segments: the capture may be interrupted
+    given: list | None = None  # the tensors for the inputs, then
+    segmented: bool = False  # an earlier call was interrupted
 
 
-def capture(request: Request) -> ConcreteProgram:
+def capture(request: Request) -> ConcreteProgram | Segmented:
     """Trace and compile. The attributes that the function assigned hold their old values again afterwards.
+
+    Where the capture was interrupted, the call has happened instead, and its result is given.
 
     Raises:
         NewState: the trace assigned tensors to attributes that it also reads: capture again with them as inputs.
     """
     recorder = Recorder()
-    handle, inputs = api.begin_trace(request.function.__name__, request.metas)
+    recorder.breakable, recorder.segmented = request.segments is not None, request.segmented
+    segments = (request.given, request.segments, recorder.on_break, recorder.on_run) if recorder.breakable else ()
+    handle, inputs = api.begin_trace(request.function.__name__, request.metas, *segments)
     finished = False
     try:
         with _recording(recorder, request.full_graph):
@@ -114,13 +128,24 @@ def capture(request: Request) -> ConcreteProgram:
             _enter_attributes(request.attributes or [], recorder, traced[count:])
             if isinstance(request.owner, api.layer_class()):
                 recorder.layer(request.owner)
-            result = request.call()(*args, **kwargs)
+            try:
+                result = request.call()(*args, **kwargs)
+            except BaseException as error:
+                error._jst_ran = bool(recorder.breaks)
+                # What Python saw happen has happened.
+                if recorder.breaks and api.can_break():
+                    api.finish_segments(handle, False)
+                raise
+            if recorder.breakable and api.finish_segments(handle, request.segmented):
+                return Segmented(_finished(result), recorder)
             outs, results = _results(result)
             writes = _attribute_results(request, recorder, outs) if request.attributes is not None else []
         program = api.end_trace(handle, outs)
         finished = True
     finally:
         for write in recorder.attributes.values():
+            if recorder.segmented:
+                break  # Python has run: what it assigned stays
             if write.holds_tensors or not finished or request.attributes is None:
                 write.restore()
         if not finished:
@@ -128,7 +153,20 @@ def capture(request: Request) -> ConcreteProgram:
     runner = api.compile(program, request.options)
     entry = ConcreteProgram(request.function, program, runner, recorder.guards(), request.metas, recorder)
     entry.set_results(*results, writes)
+    if getattr(runner, "reads_grads", False):
+        entry.guards.runner = runner
     return entry
+
+
+def _finished(result):
+    leaves: list = []
+    structure = flatten(result, leaves)
+    for v in leaves:
+        if is_unusable(v):
+            raise_unusable(v)
+    if not any(api.is_symint(v) for v in leaves):
+        return result
+    return unflatten(structure, [int(v) if api.is_symint(v) else v for v in leaves])
 
 
 def _enter_attributes(attributes: list, recorder: Recorder, values: list) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import types
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _trace_api as api
 from . import host
@@ -18,6 +18,15 @@ from .dy2static import analysis, source
 
 _SCALARS = (int, float, bool, str, type(None), bytes, complex)
 _MISSING = object()
+
+
+class Break(NamedTuple):
+    """Where a capture was interrupted, and the segment that ended there."""
+
+    why: str
+    where: str
+    operators: int = 0
+    compiled: bool = False  # now; else it was known
 
 
 class Guard:
@@ -54,6 +63,7 @@ class GuardSet:
     """All assumptions of one program. :meth:`hold` is on the path of every call."""
 
     def __init__(self, guards: list[Guard], tables: list[Table] = ()) -> None:
+        self.runner: Any = None  # of a program that holds only for leaves with, or without, a .grad
         self.tables = list(tables)
         self.by_dict = [(g.space, g.key, g.value, g) for g in guards if type(g.space) is dict]
         self.others = [g for g in guards if type(g.space) is not dict]
@@ -68,11 +78,13 @@ class GuardSet:
         for table in self.tables:
             if tuple(map(id, table.entries.values())) != table.ids:
                 return False
-        return True
+        return self.runner is None or self.runner.grads_fit()
 
     def failures(self) -> list[str]:
         every = [*(g for *_, g in self.by_dict), *self.others]
         changed = [t.text for t in self.tables if tuple(map(id, t.entries.values())) != t.ids]
+        if self.runner is not None and not self.runner.grads_fit():
+            changed.append("gradients are there that were not, or the other way round")
         return [*(g.why() for g in every if not g.holds()), *changed]
 
 
@@ -129,13 +141,17 @@ class Recorder:
         self.attributes: dict[tuple[int, str], AttributeWrite] = {}
         self.functions: list[str] = []
         self.prologue: list = []  # what Python does before each run of the program, in order
+        self.breakable = False  # the capture may be interrupted
+        self.segmented = False  # ... and is, or was
+        self.breaks: list[Break] = []
+        self.why = ""  # what led to the next break
         self._numbers: dict = {}
         self._tables: dict[int, tuple[dict, Table]] = {}
 
     def function(self, fn: types.FunctionType, owner: Any) -> None:
         """``fn`` is about to run as part of the trace, bound to ``owner``."""
         mark = (id(fn), id(owner))
-        if mark in self._seen:
+        if mark in self._seen or self.segmented:  # nothing is assumed where Python runs at every call
             return
         self._seen.add(mark)
         self._keep.append((fn, owner))
@@ -156,16 +172,32 @@ class Recorder:
                 if space is not None:
                     self._add(space, path[-1], space[path[-1]], chain)
 
+    def on_break(self, why: str, where: str) -> None:
+        """A segment is about to run."""
+        for step in self.prologue:
+            step()
+        self.prologue.clear()
+        self._numbers.clear()
+        self.segmented = True
+        self.breaks.append(Break(self.why or why, where))
+        self.why = ""
+
+    def on_run(self, operators: int, compiled: bool) -> None:
+        self.breaks[-1] = self.breaks[-1]._replace(operators=operators, compiled=compiled)
+
     def host_number(self, read, key, dtype: str):
         """See :mod:`.host`."""
         key = (key, dtype, self._actions())
         known = self._numbers.get(key)
         if known is None:
             known = self._numbers[key] = host.HostNumber(read, dtype)
-            self.prologue.append(known)
+            if not self.segmented:  # Python runs at every call: what it reads now is right
+                self.prologue.append(known)
         return known.tensor
 
     def host_action(self, run) -> bool:
+        if self.segmented:
+            return False
         self.prologue.append(run)
         return True
 
@@ -173,6 +205,8 @@ class Recorder:
         return sum(type(p) is not host.HostNumber for p in self.prologue)
 
     def layer(self, layer: Any) -> None:
+        if self.segmented:
+            return
         space = layer.__dict__
         if "training" in space:
             self._add(space, "training", space["training"], f"{type(layer).__name__}.training")

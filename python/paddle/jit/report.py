@@ -8,7 +8,8 @@ from typing import NamedTuple
 class Event(NamedTuple):
     """One thing that happened to a static function.
 
-    ``kind`` is ``traced`` (first time), ``retraced`` or ``eager`` (could not be captured whole); ``reasons`` say why.
+    ``kind`` is ``traced`` (first time), ``retraced``, ``segmented`` (interrupted: ``breaks`` say where and why, and what was captured
+    between) or ``eager`` (could not be captured at all); ``reasons`` say why.
     """
 
     kind: str
@@ -17,6 +18,7 @@ class Event(NamedTuple):
     reasons: list[str]
     operators: int | None = None
     seconds: float = 0.0
+    breaks: tuple = ()
 
 
 class Report:
@@ -34,6 +36,9 @@ class Report:
                 f"  call {e.call}: {e.kind} in {e.seconds * 1e3:.1f} ms{size}; inputs {', '.join(e.inputs) or 'none'}"
             )
             lines += [f"    because {r}" for r in e.reasons]
+            for b in (b for b in e.breaks if b.operators):
+                what = "compiled" if b.compiled else "known"
+                lines.append(f"    segment of {b.operators} operators, {what}, up to {b.where or 'the end'}: {b.why}")
         if self.functions:
             lines.append(f"  functions captured: {', '.join(self.functions)}")
         return "\n".join(lines)
@@ -42,4 +47,4 @@ class Report:
 
     @property
     def traces(self) -> int:
-        return sum(e.kind != "eager" for e in self.events)
+        return sum(e.kind in ("traced", "retraced") for e in self.events)

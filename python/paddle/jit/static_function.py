@@ -13,13 +13,14 @@ from typing import Any
 from . import _trace_api as api
 from ._state import switches
 from .cache import Family, ProgramCache
-from .capture import ConcreteProgram, NewState, Request, capture
+from .capture import ConcreteProgram, NewState, Request, Segmented, capture
 from .dy2static import convert
 from .dy2static.errors import Dy2StaticError, trim_traceback
 from .report import Event, Report
 from .structure import flatten, leaf_paths
 
 _EAGER = object()
+_SEGMENTED = object()
 
 
 class StaticFunction:
@@ -29,7 +30,7 @@ class StaticFunction:
         function: a Python function, or a method's function (then bound through ``instance`` or by attribute look-up).
         input_spec: InputSpecs for the leading arguments; None sizes in them are symbolic from the first call.
         build_strategy, backend: how programs are compiled.
-        full_graph: a place that can't be captured is an error. Otherwise such calls run eagerly and the report says so.
+        full_graph: a place that can't be captured is an error. Otherwise a segment of the program ends there.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class StaticFunction:
         self._events: list[Event] = []
         self._calls = 0
         self._last: ConcreteProgram | None = None
+        self._segments: Any = None  # compiled segments, of calls that can't be captured whole
         self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._plain = True  # False: replaced by enable_to_static or rollback
         functools.update_wrapper(self, function)
@@ -134,14 +136,16 @@ class StaticFunction:
             if quick is not None:
                 parts, tensors = quick
                 entry = self._hit((parts, mode))
-                if entry is not None:
-                    return entry.run(tensors) if entry is not _EAGER else self.dygraph_function(*args)
+                if type(entry) is ConcreteProgram:
+                    return entry.run(tensors)
+                if entry is _EAGER:
+                    return self.dygraph_function(*args)
         return self._call(args, kwargs, mode)
 
     def _hit(self, key):
         """The program remembered for ``key`` whose guards hold now."""
         for entry in self._exact.get(key, ()):
-            if entry is _EAGER or entry.guards.hold():
+            if type(entry) is not ConcreteProgram or entry.guards.hold():
                 return entry
         return None
 
@@ -157,8 +161,8 @@ class StaticFunction:
         parts, tensors = api.signature(leaves)
         key = (structure, parts, mode) if quick is None else (quick[0], mode)
         entry = self._hit(key)
-        if entry is None:
-            return self._miss(key, mode, args, kwargs, leaves, structure, tensors)
+        if entry is None or entry is _SEGMENTED:
+            return self._miss(key, mode, args, kwargs, leaves, structure, tensors, entry is _SEGMENTED)
         return entry.run(tensors) if entry is not _EAGER else self.dygraph_function(*args, **kwargs)
 
     def _canonical(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
@@ -177,7 +181,7 @@ class StaticFunction:
             return tuple(filled), dict(sorted(rest.items()))
         return args, dict(sorted(kwargs.items()))
 
-    def _miss(self, key, mode, args, kwargs, leaves, structure, tensors):
+    def _miss(self, key, mode, args, kwargs, leaves, structure, tensors, segmented=False):
         parts = api.python_signature(leaves)[0]
         shapes = [tuple(t.shape) for t in tensors]
         rest = tuple([(p[0], len(p[1]), p[2]) if len(p) == 3 else p for p in parts])
@@ -191,11 +195,14 @@ class StaticFunction:
             reasons.append(f"size {axis} of {names[i]} was {old}, now {new}: symbolic from now on")
         pattern = family.pattern(shapes)
         concrete = [t.shape for t in tensors]
-        entry = self._cache.find(family, pattern, lambda e: e.runner.accepts(concrete) and e.guards.hold())
+        entry = None
+        if not segmented:
+            entry = self._cache.find(family, pattern, lambda e: e.runner.accepts(concrete) and e.guards.hold())
         if entry is None:
             reasons += self._why_again(family, pattern, concrete)
+            call = (args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
             try:
-                entry = self._capture_or_fall_back(args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
+                entry = self._capture_or_fall_back(*call, segmented=segmented or family.segmented)
             except NewState as found:
                 self._state += found.attributes
                 self._cache.clear()
@@ -204,23 +211,31 @@ class StaticFunction:
             if entry is _EAGER:
                 self._cache.remember(key, _EAGER)
                 return self.dygraph_function(*args, **kwargs)
+            if type(entry) is Segmented:
+                family.segmented = True
+                self._cache.remember(key, _SEGMENTED)
+                return entry.result
             self._cache.add(family, pattern, entry)
         self._cache.remember(key, entry)
         return entry.run(tensors)
 
-    def _capture_or_fall_back(self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons):
+    def _capture_or_fall_back(self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented):
         began = time.perf_counter()
         structure = flatten((args, kwargs), [])
         metas = [
             api.TensorMeta(p, t.dtype, t.stop_gradient, n, s) for p, t, n, s in zip(pattern, tensors, names, shapes)
         ]
         inputs = [f"{n}: {api.dtype_name(m.dtype)}{list(m.shape)}" for n, m in zip(names, metas)]
-        kind = "retraced" if any(e.kind != "eager" for e in self._events) else "traced"
+        kind = "retraced" if any(e.kind in ("traced", "retraced") for e in self._events) else "traced"
+        if self._segments is None and not self._full_graph:
+            self._segments = api.new_segments(self._backend)
         try:
             is_input = [api.is_tensor(v) for v in leaves]
-            entry = self._capture(structure, leaves, is_input, metas, self._full_graph, self._state)
+            entry = self._capture(structure, leaves, is_input, metas, self._full_graph, self._state, tensors, segmented)
         except (Dy2StaticError, api.graph_break_error()) as error:
             where = _user_line(error)
+            if getattr(error, "_jst_ran", False):  # a part of the call has happened
+                raise trim_traceback(error) from None
             if self._full_graph:
                 error.add_note(f"while capturing '{self._function.__qualname__}' whole (full_graph=True), at {where}")
                 raise trim_traceback(error) from None
@@ -231,6 +246,13 @@ class StaticFunction:
             raise
         except Exception as error:
             raise trim_traceback(error)
+        if type(entry) is Segmented:
+            if not segmented or any(b.compiled for b in entry.breaks):
+                seconds = time.perf_counter() - began
+                self._events.append(
+                    Event("segmented", self._calls, inputs, reasons, None, seconds, tuple(entry.breaks))
+                )
+            return entry
         size = getattr(entry.main_program, "num_ops", None)
         self._events.append(Event(kind, self._calls, inputs, reasons, size, time.perf_counter() - began))
         self._last = entry
@@ -353,14 +375,14 @@ class StaticFunction:
         return entry, entry.runner
 
     def _capture(
-        self, structure, leaves, is_input, metas, full_graph: bool, attributes: list | None
-    ) -> ConcreteProgram:
+        self, structure, leaves, is_input, metas, full_graph: bool, attributes: list | None, given=None, segmented=False
+    ) -> ConcreteProgram | Segmented:
         name = self._function.__qualname__
         options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": name}
         owner, call = self._owner(), self.__jst_inline__
-        return capture(
-            Request(self._function, call, structure, leaves, is_input, metas, attributes, owner, full_graph, options)
-        )
+        segments = self._segments if given is not None and not full_graph else None
+        request = (self._function, call, structure, leaves, is_input, metas, attributes, owner, full_graph, options)
+        return capture(Request(*request, segments, given, segmented))
 
     @property
     def code(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _trace_api as api
 from ..structure import LEAF, flatten, leaf_paths, unflatten
+from . import breaks
 from .containers import TracedList
 from .early_exit import EXIT_FLAGS, RETURN_VALUE
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Dy2StaticValueError, Unusable, is_unusable, user_location
@@ -57,7 +58,10 @@ class _Merge:
 
     def _unusable(self, name, error, text):
         shown = "the function's result" if name.startswith(RETURN_VALUE) else f"variable '{name}'"
-        bad = Unusable(error, f"{shown} {text}; the condition is a Tensor, so both must agree ({self.where})")
+        message = f"{shown} {text}; the condition is a Tensor, so both must agree ({self.where})"
+        if breaks.breakable():  # Python can have it
+            raise error(message)
+        bad = Unusable(error, message)
         return lambda results: bad
 
     def _one_sided(self, name, a, b):
@@ -134,7 +138,22 @@ def trace_if(pred, then, orelse, slots: list, unread: Sequence = (), raises=(Fal
     """Trace both branches; afterwards the slots hold the merged values.
 
     ``unread`` are slots that branches write but nobody reads afterwards. ``raises``: the branch does nothing but raise.
+    Where the capture may be interrupted, a branch that can't be traced is left to Python.
     """
+    if not breaks.here():
+        return _trace_if(pred, then, orelse, slots, unread, raises)
+    before = Snapshot([*slots, *unread])
+    try:
+        return _trace_if(pred, then, orelse, slots, unread, raises)
+    except breaks.reasons() as error:
+        before.restore()
+        breaks.note(error)
+    part = then if bool(pred) else orelse
+    if part is not None:
+        part()
+
+
+def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None:
     where = user_location()
     pred = truth(pred)
     if any(raises):

@@ -12,6 +12,7 @@ from typing import Any
 from .. import _trace_api as api
 from .._state import state
 from ..structure import flatten, unflatten
+from . import breaks
 from .containers import TracedList
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
 from .slots import MISSING, AttributeSlot, HandleSlot, Snapshot, assign
@@ -230,7 +231,23 @@ def trace_while(
     first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), parts: Sequence = ()
 ) -> None:
     """Trace ``while test(): body()`` as one operator. ``first_cond`` is the test's value now (a traced tensor or a bool);
-    ``late`` names the variables that are read after the loop, ``parts`` are the functions cut from the user's source."""
+    ``late`` names the variables that are read after the loop, ``parts`` are the functions cut from the user's source.
+    Where the capture may be interrupted, a loop that can't be traced is left to Python."""
+    if not breaks.here():
+        return _trace_while(first_cond, test, body, slots, late, parts)
+    before = Snapshot(list(slots))
+    try:
+        return _trace_while(first_cond, test, body, slots, late, parts)
+    except breaks.reasons() as error:
+        before.restore()
+        breaks.note(error)
+    cond = first_cond
+    while bool(cond):
+        body()
+        cond = test()
+
+
+def _trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str], parts: Sequence) -> None:
     where = user_location()
     slots = list(slots)
     before = Snapshot(slots)

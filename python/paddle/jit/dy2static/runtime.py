@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _trace_api as api
 from .._state import state
+from . import breaks
 from .branches import trace_if, trace_select
 from .containers import (
     TRACED_SEQUENCES,
@@ -284,7 +285,9 @@ def _len(x):
 
 @special(builtins.print)
 def _print(*args, **kwargs):
-    if any(api.is_traced(a) for a in args):
+    # In segments Python prints, so that all lines come in order.
+    by_python = breaks.here() and (kwargs or state.recorder.segmented)
+    if any(api.is_traced(a) for a in args) and not by_python:
         api.print_(args)
     else:
         print(*args, **kwargs)

@@ -1,0 +1,278 @@
+// Segments: where Python needs a value, what was captured so far is run, every tensor of the trace that is still alive
+// gets its elements, and the trace goes on with an empty program.
+#include <algorithm>
+#include <forward_list>
+
+#include "api/call.h"
+#include "dispatch/state.h"
+#include "dispatch/trace.h"
+#include "pir/op_args.h"
+
+namespace paddle::dispatch {
+namespace {
+
+TracedPayload& payload(const Tensor& t) { return *static_cast<TracedPayload*>(t->payload.get()); }
+
+// Of a view's attributes, without running.
+bool known_sizes(const pir::Operation& op) {
+  std::vector<Dim> symbols;
+  auto see = [&](const pir::Attribute& a) {
+    if (a.kind() == pir::AttrKind::kDim) symbols_of(a.as_dim(), symbols);
+    if (a.kind() == pir::AttrKind::kIntArray)
+      for (Dim d : a.as_ints()) symbols_of(d, symbols);
+  };
+  for (const pir::NamedAttr& a : op.attrs()) see(a.value);
+  for (pir::Value v : op.operands())
+    if (v && v.is_result())
+      for (const pir::NamedAttr& a : v.defining_op()->attrs()) see(a.value);
+  return std::all_of(symbols.begin(), symbols.end(), [](Dim d) { return has_hint(d); });
+}
+
+bool among(const Tensors& list, const Tensor& t) {
+  return std::any_of(list.begin(), list.end(), [&](const Tensor& x) { return x.same(t); });
+}
+
+}  // namespace
+
+// A view of what a segment computes: computed again when the base's elements are known, so that writes still go
+// through.
+struct Trace::ViewAgain {
+  Tensor handle;
+  const OpInfo* op;
+  uint32_t result;
+  std::unique_ptr<pir::BoundArgs> args;
+
+  // Sizes are those of this call.
+  static Dim seen(Dim d) { return d.is_const() ? d : Dim(d.hint()); }
+
+  void run() {
+    std::vector<Arg> list(args->args().begin(), args->args().end());
+    std::forward_list<Ints> ints;
+    std::forward_list<Scalar> scalars;
+    for (Arg& a : list) {
+      if (a.tag() == Arg::Tag::kInts && a.ints().resolved() && !is_static(paddle::view(a.ints().values()))) {
+        Shape values;
+        for (Dim d : a.ints().values()) values.push_back(seen(d));
+        a = Arg(ints.emplace_front(values));
+      }
+      if (a.tag() == Arg::Tag::kScalar && a.scalar().kind() == Scalar::Kind::kDim)
+        a = Arg(scalars.emplace_front(seen(a.scalar().dim()).value()));
+    }
+    OpCall c(*op, list);
+    GradMode mode(!handle.stop_gradient());
+    dispatch::call(c);
+    const Tensor& view = c.out(result);
+    bool stop = handle.stop_gradient() || view.stop_gradient();
+    handle.become(view);
+    handle.set_stop_gradient(stop);
+    handle->base = view->base;
+    handle->generation = view->generation;
+    handle->base_generation = view->base_generation;
+  }
+};
+
+void Trace::allow_segments(Tensors given, SegmentRunner run) {
+  PD_INVARIANT(given.size() == inputs_.size());
+  given_ = std::move(given);
+  run_segment_ = std::move(run);
+  made_ = inputs_;
+}
+
+void Trace::note_made(const Tensor& t) {
+  if (made_.size() >= made_limit_) {
+    std::erase_if(made_, [](const Tensor& x) { return x.impl()->use_count() == 1; });
+    made_limit_ = std::max<size_t>(1024, 2 * made_.size());
+  }
+  made_.push_back(t);
+}
+
+bool Trace::depends_on_history() const {
+  auto has = [](const Tensor& t) { return t->grad_fn && !t.stop_gradient(); };
+  return std::any_of(given_.begin(), given_.end(), has) ||
+         std::any_of(captures_.begin(), captures_.end(), [&](const auto& c) { return has(c.second.handle); });
+}
+
+void Trace::break_here(const char* why) {
+  if (can_break()) return flush(why);
+  pir::Location at = current_location();
+  throw GraphBreak(ErrorKind::kRuntime, fmt::format("[{}] this can't be part of a captured program{}", why,
+                                                    at ? " (at " + at.str() + ")" : std::string()));
+}
+
+bool Trace::make_readable(const Tensor& t, const char* why) {
+  if (!run_segment_) return false;
+  if (!t.is_traced()) {
+    auto it = captures_.find(t.impl());
+    if (it == captures_.end() || it->second.now == it->second.original) return true;  // as it was before the trace
+  }
+  if (!can_break()) return false;
+  flush(why);
+  return true;
+}
+
+// Tensors of the trace that someone outside of it holds: those with values of their own, then views, bases first.
+std::pair<Tensors, Tensors> Trace::living() {
+  writes_.front().clear();
+  Tensors plain, views;
+  std::function<void(const Tensor&)> take = [&](const Tensor& t) {
+    if (among(inputs_, t) || among(plain, t) || among(views, t)) return;
+    refreshed(t);
+    if (!payload(t).view_op || !known_sizes(*payload(t).view_op)) return plain.push_back(t);
+    if (Tensor base = payload(t).base; base.is_traced()) take(base);
+    views.push_back(t);
+  };
+  for (size_t k = 0; k < made_.size(); ++k) {  // refreshing may make more
+    Tensor t = made_[k];
+    if (t.impl()->use_count() <= 2 || !t.is_traced()) continue;
+    if (is_array(t))
+      throw GraphBreak(
+          ErrorKind::kRuntime,
+          "[to_static] a list that grew in a loop of tensor-dependent length is in use: the capture can't be "
+          "interrupted here");
+    // A tensor of a branch's or loop's inside is nothing here.
+    if (payload(t).home != blocks_.front())
+      payload(t).value = pir::Value();
+    else
+      take(t);
+  }
+  return {std::move(plain), std::move(views)};
+}
+
+// Tensors from outside that are new at each call are inputs; parameters and the like are known by identity.
+void Trace::captures_to_inputs(CapturedProgram& program, Tensors& inputs) {
+  std::unordered_map<std::string, size_t> position;
+  for (TensorImpl* impl : capture_order_) {
+    const Capture& c = captures_.at(impl);
+    if (c.handle->is_parameter || c.handle->persistable || c.handle.is_dist()) continue;
+    pir::Operation* old = c.original->value.defining_op();
+    pir::Type type = old->result().type();
+    size_t i = program.inputs.size();
+    std::string name = "in_" + std::to_string(i);
+    pir::Builder b;
+    b.before(old);
+    pir::Operation* in = b.create("pd_op.data", {},
+                                  {{"name", pir::Attribute::string(name)},
+                                   {"shape", pir::Attribute::ints(view(type.shape()))},
+                                   {"dtype", pir::Attribute::dtype(type.dtype())},
+                                   {"place", pir::Attribute::undefined_place()}},
+                                  {type});
+    bool stop = c.handle.stop_gradient();
+    in->result().set_stop_gradient(stop);
+    old->result().replace_all_uses_with(in->result());
+    old->erase();
+    program.program.erase_parameter(c.name);
+    program.inputs.push_back({name, type.shape(), type.dtype(), stop});
+    inputs.push_back(c.handle);
+    position.emplace(c.name, i);
+  }
+  for (pir::Operation* op : program.program.block().ops()) {
+    if (!op->is("builtin.set_parameter")) continue;
+    auto it = position.find(op->attr("parameter_name").as_string());
+    if (it == position.end()) continue;
+    std::string name = "write_" + std::to_string(it->second);
+    pir::Builder b;
+    // With the other results: those of parameters come after them.
+    b.before(op);
+    b.shadow_output(name, op->operand(0));
+    program.input_writes.push_back({it->second, name});
+    op->erase();
+  }
+}
+
+// Does the call write elements, outside of the trace, that other tensors look at too, or that have a history?
+bool Trace::writes_shared(const OpCall& c) const {
+  if (!c.inplace && !c.op.has(kInplaceOnly)) return false;
+  for (const OutInfo& out : c.op.outs) {
+    if (out.inplace_of < 0) continue;
+    for (const Tensor& t : c.args[static_cast<size_t>(out.inplace_of)].tensors_or_empty()) {
+      if (!t.defined() || t.is_traced() || !t.is_dense() || t->persistable || t->is_parameter) continue;
+      if (t->base || t->storage->use_count() > 1 || (t->grad_fn && !t.stop_gradient())) return true;
+    }
+  }
+  return false;
+}
+
+void Trace::start_over() {
+  program_ = pir::Program();
+  last_capture_ = nullptr;
+  blocks_ = {&program_.block()};
+  builder_.to_end(blocks_.back());
+  writes_.assign(1, {});
+  inputs_.clear();
+  input_payloads_.clear();
+  input_infos_.clear();
+  captures_.clear();
+  capture_order_.clear();
+  grads_.clear();
+  grad_reads_.clear();
+  absent_grads_.clear();
+  names_.clear();
+  detached_.clear();
+  guards_.clear();
+  made_.clear();
+}
+
+void Trace::flush(const char* why) {
+  PD_INVARIANT(can_break());
+  ++num_segments_;
+  std::string where = current_location().str();
+  grads_.clear();  // .grad is among what is alive
+  grad_reads_.clear();
+  auto [plain, views] = living();
+  // Tensors from outside that were written and have a history get that of the result.
+  std::vector<std::pair<Tensor, size_t>> rewritten;
+  Tensors outputs = plain;
+  for (TensorImpl* impl : std::vector<TensorImpl*>(capture_order_)) {
+    Capture& c = captures_.at(impl);
+    if (c.now == c.original || c.now->value.stop_gradient()) continue;
+    rewritten.emplace_back(c.handle, outputs.size());
+    outputs.push_back(tensor_of(c.now->value, false));
+  }
+  std::vector<ViewAgain> again;
+  for (const Tensor& v : views) {
+    pir::Operation& op = *payload(v).view_op;
+    Tensor base = payload(v).base;
+    pir::Value source = op.operand(payload(v).view_operand);
+    auto operand = [&, base = base](pir::Value x) {
+      OutSlot s;
+      s.tensor = base;
+      if (x != source) outputs.push_back(s.tensor = tensor_of(x, true));
+      return s;
+    };
+    again.push_back({v, op.info(), payload(v).value.index(), std::make_unique<pir::BoundArgs>(op, operand)});
+  }
+  bool nothing = outputs.empty() && views.empty();
+  for (const auto& [impl, c] : captures_) nothing &= c.now == c.original;
+  for (size_t i = 0; i < inputs_.size(); ++i) nothing &= refreshed(inputs_[i]) == input_payloads_[i]->value;
+  program_.walk([&](pir::Operation& op) { nothing &= !op.has(kSideEffect); });
+  CapturedProgram program = collect(outputs);
+  Tensors given = std::exchange(given_, {}), handles = inputs_, inputs = given;
+  captures_to_inputs(program, inputs);
+  generator().set_state(generator_state_);
+  start_over();
+  {
+    StackScope eager;
+    GradMode on(true);
+    Tensors results = run_segment_(nothing ? nullptr : &program, inputs, why, where);
+    generator_state_ = generator().state();
+    for (size_t i = 0; i < handles.size(); ++i) {
+      bool leaf = !given[i].stop_gradient() && !given[i]->grad_fn;
+      if (leaf) leaf_grad(given[i]);  // makes what both share
+      handles[i].become(given[i]);
+      handles[i].set_stop_gradient(given[i].stop_gradient());
+      if (leaf) handles[i]->autograd = given[i]->autograd;
+    }
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      outputs[k].become(results[k]);
+      outputs[k].set_stop_gradient(results[k].stop_gradient());
+    }
+    for (auto& [t, k] : rewritten) {
+      t->grad_fn = results[k]->grad_fn;
+      t->grad_index = results[k]->grad_index;
+      t.set_stop_gradient(results[k].stop_gradient());
+    }
+    for (ViewAgain& v : again) v.run();
+  }
+}
+
+}  // namespace paddle::dispatch
