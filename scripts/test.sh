@@ -9,5 +9,7 @@ ctest --test-dir build --output-on-failure -j2 > build/ctest.log 2>&1 || status=
 tail -n 25 build/ctest.log
 .venv/bin/python -m pytest tests ${PYTEST_FLAGS:-} 2>&1 | tee build/pytest.log
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
-.venv/bin/python scripts/summary.py build/ctest.log build/pytest.log || status=1
+logs=(build/ctest.log build/pytest.log)
+[ ! -f build-sanitize/ctest.log ] || logs+=(build-sanitize/ctest.log)  # of the same tree, where the sanitizers ran before
+.venv/bin/python scripts/summary.py "${logs[@]}" || status=1
 exit $status
