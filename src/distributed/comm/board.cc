@@ -57,8 +57,16 @@ std::byte* Board::stage(int rank, int half) const {
   return base + (2 * static_cast<size_t>(rank) + static_cast<size_t>(half)) * aligned(layout_.stage_bytes);
 }
 
+bool Board::passed(bool all_came) {
+  uint64_t known = barriers_ - 1;
+  const uint64_t verdict = all_came ? barriers_ : kFailed | static_cast<uint64_t>(rank_);
+  if (slot(0).verdict.compare_exchange_strong(known, verdict, std::memory_order_acq_rel)) return all_came;
+  return known == barriers_;
+}
+
 std::vector<int> Board::barrier(Milliseconds timeout, const std::function<bool(int)>& gone) {
   uint32_t turn = ++turn_;
+  ++barriers_;
   publish(slot(rank_).arrived, turn);
   auto deadline = Clock::now() + timeout;
   auto come = [turn](uint32_t arrived) { return static_cast<int32_t>(arrived - turn) >= 0; };  // it may wrap around
@@ -67,6 +75,13 @@ std::vector<int> Board::barrier(Milliseconds timeout, const std::function<bool(i
     if (r == rank_) continue;
     auto limit = missing.empty() ? deadline : Clock::now();  // the first is waited for, the rest are looked at
     if (!wait_for(slot(r).arrived, limit, come, [&] { return gone(r); })) missing.push_back(r);
+  }
+  if (passed(missing.empty())) return {};
+  if (missing.empty()) {
+    // All have come, but one of them had given up before. It says so at once, if it still lives.
+    const int first = static_cast<int>(slot(0).verdict.load(std::memory_order_acquire) & ~kFailed);
+    while (Clock::now() < deadline && !gone(first)) __builtin_ia32_pause();
+    missing.push_back(first);
   }
   return missing;
 }

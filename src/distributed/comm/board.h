@@ -56,7 +56,8 @@ class Board {
  private:
   struct alignas(64) Slot {
     alignas(64) std::atomic<uint32_t> arrived;
-    std::atomic<uint32_t> broken;  // this rank gave up: its memory no longer means anything
+    std::atomic<uint32_t> broken;   // this rank gave up: its memory no longer means anything
+    std::atomic<uint64_t> verdict;  // of slot 0: the last barrier that all passed, or kFailed and who gave up first
     alignas(64) Notice notices[2];
   };
   struct alignas(64) Channel {  // one writer, one reader
@@ -64,6 +65,11 @@ class Board {
     alignas(64) std::atomic<uint32_t> read;
   };
   friend struct BoardLayout;
+  static constexpr uint64_t kFailed = uint64_t{1} << 63;
+  // Did all pass this barrier? Decided once, for all: a rank that comes when another has just given up must not go on
+  // to read memory that is gone.
+  bool passed(bool all_came);
+
   Slot& slot(int rank) const { return reinterpret_cast<Slot*>(memory_)[rank]; }
   Channel& channel(int from, int to) const;
 
@@ -71,6 +77,7 @@ class Board {
   BoardLayout layout_;
   int rank_;
   uint32_t turn_ = 0;
+  uint64_t barriers_ = 0;
   int parity_ = 0;
 };
 
