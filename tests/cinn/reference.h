@@ -440,10 +440,19 @@ inline std::vector<Tensor> run_compiled(const Group& group, const CompiledGroup&
     for (size_t k = 0; k < inputs[i].size(); ++k) write(in.back(), static_cast<int64_t>(k), t, inputs[i][k]);
   }
   for (auto& b : in) in_pointers.push_back(b.data());
+  constexpr size_t kAlignment = 64;  // as the allocator gives it
   for (int o : group.outputs)
-    out.emplace_back(count(shapes.sizes(group.nodes[o].shape)) * size_of(group.nodes[o].dtype) + kGuard, uint8_t{0xa5});
-  for (auto& b : out) out_pointers.push_back(b.data());
+    out.emplace_back(count(shapes.sizes(group.nodes[o].shape)) * size_of(group.nodes[o].dtype) + kGuard + kAlignment,
+                     uint8_t{0xa5});
+  for (auto& b : out)
+    out_pointers.push_back(b.data() + (kAlignment - reinterpret_cast<uintptr_t>(b.data()) % kAlignment) % kAlignment);
   compiled.run(in_pointers, out_pointers, symbols);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i].erase(out[i].begin(), out[i].begin() + (static_cast<uint8_t*>(out_pointers[i]) - out[i].data()));
+    out[i].resize(count(shapes.sizes(group.nodes[group.outputs[i]].shape)) *
+                      size_of(group.nodes[group.outputs[i]].dtype) +
+                  kGuard);
+  }
   std::vector<Tensor> results;
   for (size_t i = 0; i < out.size(); ++i) {
     DType t = group.nodes[group.outputs[i]].dtype;

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT, why_not
+from opencl_plugin import ROOT, why_not
 
 sys.path.insert(0, str(ROOT / "examples" / "demo"))
 

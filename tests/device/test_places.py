@@ -1,7 +1,11 @@
 """Places, copies and what the device module says about a plugin's devices."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from opencl_plugin import ROOT
 
 
 def test_device_module(opencl):
@@ -81,11 +85,6 @@ def test_fallback_to_the_host_can_be_forbidden(opencl):
 
 
 def test_a_plugins_own_kernels():
-    import subprocess
-    import sys
-
-    from conftest import ROOT
-
     plugin = ROOT / "build/tests/device/plugins/good.so"
     if not plugin.exists():
         pytest.skip("the plugins of the C++ tests are not built")

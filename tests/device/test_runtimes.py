@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PLUGIN, why_not
+from opencl_plugin import PLUGIN, why_not
 
 TORCH = os.environ.get("PADDLE_TEST_TORCH_PATH", "")
 STEPS = {

@@ -32,6 +32,12 @@ Tensor part(const Tensor& x, int64_t axis, Dim from, Dim to) {
   return ops::slice(x, {axis + x.rank()}, Ints(Shape{from}), Ints(Shape{to}), {}, {});
 }
 
+// Element i along an axis, which stays with size 1 whatever the axis' size is called.
+Tensor single(const Tensor& x, int64_t axis, int64_t i) {
+  axis += x.rank();
+  return ops::unsqueeze(ops::slice(x, {axis}, Ints(Shape{Dim(i)}), Ints(Shape{Dim(i + 1)}), {}, {axis}), {axis});
+}
+
 Tensor unit_lower(const Tensor& packed) {
   return ops::tril(packed, -1) + ops::eye(Scalar(packed.dim(-2)), Scalar(packed.dim(-1)), packed.dtype());
 }
@@ -154,8 +160,8 @@ Tensor householder_product::decompose(const Args& a) {
   Tensor unit = unit_lower(a.x);
   Tensor q = ops::expand(ops::eye(Scalar(a.x.dim(-2)), Scalar(a.x.dim(-1)), a.x.dtype()), Ints(a.x.shape()));
   for (int64_t i = count - 1; i >= 0; --i) {
-    Tensor v = part(unit, -1, Dim(i), Dim(i + 1));
-    Tensor t = ops::unsqueeze(part(a.tau, -1, Dim(i), Dim(i + 1)), {-1});
+    Tensor v = single(unit, -1, i);
+    Tensor t = ops::unsqueeze(single(a.tau, -1, i), {-1});
     q = q - mm(v * t, mm(adjoint(v), q));
   }
   return q;

@@ -74,7 +74,8 @@ class Refiner {
       }
     }
     if (op.num_regions() == 2) return branches(op);
-    if (op.def().infer) infer(op);
+    const bool ruled = !op.def().info || op.def().info->meta;  // else the record's rules aren't linked here
+    if (op.def().infer && ruled) infer(op);
     for (size_t i = 0; i < op.num_results(); ++i) fill(op.result(i));
   }
 
