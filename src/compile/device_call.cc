@@ -139,7 +139,11 @@ DeviceCall compile_call(const OpCall& c) {
       }
     cinn::TranslatedGroup t = cinn::translate(parts.body, parts.outputs, options);
     check(t.symbols.empty(), ErrorKind::kNotImplemented, "a size is symbolic");
-    for (pir::Value v : t.inputs) out.inputs.push_back({v ? parts.inputs.at(v) : 0, !v});
+    for (pir::Value v : t.inputs) {
+      auto given = v ? parts.inputs.find(v) : parts.inputs.end();
+      check(!v || given != parts.inputs.end(), ErrorKind::kNotImplemented, "a result is a number known before it runs");
+      out.inputs.push_back({v ? given->second : 0, !v});
+    }
     for (const auto& n : t.numbers) out.inputs[n.input].at = argument_named(c.op, n.attribute);
     out.code = cinn::compile_for_device(t.group, std::make_shared<cinn::DeviceBatch>(c.place));
   } catch (const Error& e) {
@@ -207,11 +211,13 @@ TensorMeta meta_of(OpCall& call, const DeviceCall::Output& o) {
   return call.list_metas.at(item);
 }
 
+double number_of(const Arg& a) { return a.tag() == Arg::Tag::kScalar ? a.scalar().to_double() : a.d(); }
+
 void run_compiled(OpCall& c, const DeviceCall& call) {
   Tensors all = tensors_of(c), dense;
   std::vector<double> numbers;
   for (const auto& in : call.inputs)
-    if (in.number) numbers.push_back(c.args[in.at].d());
+    if (in.number) numbers.push_back(number_of(c.args[in.at]));
   Tensor numbers_there = numbers_at(numbers, c.place);
   std::vector<const void*> inputs;
   size_t next_number = 0;
