@@ -100,8 +100,10 @@ def main():
         optimizer.clear_grad()
         step, tokens = step + 1, tokens + ids.size
         bits = float(loss) / math.log(2)
+        spent = time.time() - began
         history["train"].append((spent, bits))
-        progress.show(f"step {step}  loss {bits:.3f} bits per byte  {tokens / (spent + 1e-9):,.0f} tokens/s  {args.seconds - spent:.0f} s left")
+        left = max(args.seconds - spent, 0)
+        progress.show(f"step {step}  loss {bits:.3f} bits per byte  {tokens / spent:,.0f} tokens/s  {left:.0f} s left")
         if spent > next_check:
             history["valid"].append((spent, validation_bits(step_fn, valid, model.context, args.batch)))
             next_check += args.seconds / 4
