@@ -109,7 +109,7 @@ def test_copies_and_bad_inputs(tmp_path):
         inference.create_predictor("x")
 
 
-def test_switches_answer_as_on_a_cpu(capfd):
+def test_switches_answer_as_on_a_cpu(capfd, tmp_path):
     made = config()
     made.enable_use_gpu(100, 0)
     assert "no CUDA devices" in capfd.readouterr().err and not made.use_gpu()
@@ -122,7 +122,7 @@ def test_switches_answer_as_on_a_cpu(capfd):
     made.set_cpu_math_library_num_threads(2)
     assert made.mkldnn_enabled() and made.specify_input_name() and made.glog_info_disabled()
     assert made.cpu_math_library_num_threads() == 2
-    made.collect_shape_range_info("/tmp/shapes")
+    made.collect_shape_range_info(str(tmp_path / "shapes"))
     assert made.shape_range_info_collected() and not made.tensorrt_engine_enabled()
     assert "program_conv.json" in made.summary() and "ir_optim" in made.summary()
     for call in (made.enable_tensorrt_engine, made.enable_xpu):
