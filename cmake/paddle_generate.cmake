@@ -2,14 +2,13 @@
 # in the build whenever a record or the generator changed; a file is rewritten only if its text changed.
 find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
 
-set(PADDLE_GENERATE ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_SOURCE_DIR}/tools PYTHONDONTWRITEBYTECODE=1
-    ${Python_EXECUTABLE})
-if(EXISTS ${CMAKE_SOURCE_DIR}/tools/opgen/__main__.py)
-  list(APPEND PADDLE_GENERATE -m opgen)
-else()
-  list(APPEND PADDLE_GENERATE ${CMAKE_SOURCE_DIR}/tools/opgen/scalar.py)
+# what PYTHONPATH held stays: an isolated build (pip wheel) finds its packages through it
+set(path ${CMAKE_SOURCE_DIR}/tools)
+if(DEFINED ENV{PYTHONPATH})
+  string(APPEND path ":$ENV{PYTHONPATH}")
 endif()
-list(APPEND PADDLE_GENERATE --root ${CMAKE_SOURCE_DIR} --out ${PADDLE_GENERATED})
+set(PADDLE_GENERATE ${CMAKE_COMMAND} -E env PYTHONPATH=${path} PYTHONDONTWRITEBYTECODE=1 ${Python_EXECUTABLE} -m opgen
+    --root ${CMAKE_SOURCE_DIR} --out ${PADDLE_GENERATED})
 
 execute_process(COMMAND ${PADDLE_GENERATE} RESULT_VARIABLE result)
 if(result)
