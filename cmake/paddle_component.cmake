@@ -2,8 +2,8 @@
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # One cache serves every build folder: paths are stored relative to the source tree.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=/ CCACHE_NOHASHDIR=1
+  # One cache serves every build folder: paths of the source tree are stored relative to it, wherever it lies.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=time_macros ${CCACHE})
 endif()
 find_program(LLD ld.lld)
