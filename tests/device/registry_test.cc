@@ -5,11 +5,13 @@
 
 #include "base/error.h"
 #include "device/registry.h"
+#include "tests/paths.h"
 
 namespace paddle::device {
 namespace {
 
-std::string path_of(const std::string& plugin) { return std::string(PLUGIN_FOLDER) + "/" + plugin + ".so"; }
+std::string plugin_folder() { return std::string(test::kBuildFolder) + "/tests/device/plugins"; }
+std::string path_of(const std::string& plugin) { return plugin_folder() + "/" + plugin + ".so"; }
 
 std::string failure(const std::string& path, ErrorKind kind) {
   try {
@@ -78,7 +80,7 @@ TEST(PluginDeathTest, TheEnvironmentNamesFolders) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        setenv("CUSTOM_DEVICE_ROOT", PLUGIN_FOLDER, 1);
+        setenv("CUSTOM_DEVICE_ROOT", plugin_folder().c_str(), 1);
         bool found = place_from_string("good").kind > 1;
         std::string text;
         try {

@@ -14,6 +14,7 @@
 #include "autograd/engine.h"
 #include "device/registry.h"
 #include "fuzz_call.h"
+#include "tests/paths.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
@@ -94,7 +95,7 @@ Outcome run(FuzzCall& f) {
 }
 
 TEST(Fuzz, EveryCallReturnsOrRaises) {
-  std::ifstream file(OP_ROWS);
+  std::ifstream file(std::string(test::kGeneratedFolder) + "/tests/op_rows.json");
   const auto rows = nlohmann::json::parse(file);
   const int64_t count = from_env("PADDLE_FUZZ_COUNT", 3000), only = from_env("PADDLE_FUZZ_ONLY", -1);
   const auto seed = static_cast<uint64_t>(from_env("PADDLE_FUZZ_SEED", 1));

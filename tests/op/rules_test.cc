@@ -10,6 +10,7 @@
 
 #include "api/call.h"
 #include "sample.h"
+#include "tests/paths.h"
 
 namespace paddle {
 
@@ -36,7 +37,7 @@ using nlohmann::json;
 using testing::Sample;
 
 json rows() {
-  std::ifstream file(OP_ROWS);
+  std::ifstream file(std::string(test::kGeneratedFolder) + "/tests/op_rows.json");
   return json::parse(file);
 }
 

@@ -16,6 +16,7 @@
 #include "pir/serialize/json.h"
 #include "pir/serialize/params.h"
 #include "pir/verifier.h"
+#include "tests/paths.h"
 
 // Rules may name operators; on metadata alone none is called.
 namespace paddle::dispatch {
@@ -35,7 +36,7 @@ int64_t from_env(const char* name, int64_t fallback) {
 }
 
 std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(std::string(test::kSourceFolder) + "/tests/" + path, std::ios::binary);
   std::stringstream s;
   s << in.rdbuf();
   EXPECT_FALSE(s.str().empty()) << path;
@@ -43,14 +44,14 @@ std::string read_file(const std::string& path) {
 }
 const std::vector<std::string>& json_files() {
   static const std::vector<std::string> files = {
-      read_file(PIR_TEST_DATA "/official_net.json"), read_file(PIR_TEST_DATA "/official_control_flow.json"),
-      read_file(FIXTURES "/program_conv.json"), read_file(FIXTURES "/program_mlp.json")};
+      read_file("pir/data/official_net.json"), read_file("pir/data/official_control_flow.json"),
+      read_file("fixtures/program_conv.json"), read_file("fixtures/program_mlp.json")};
   return files;
 }
 const std::vector<std::string>& parameter_files() {
-  static const std::vector<std::string> files = {read_file(PIR_TEST_DATA "/official_net.pdiparams"),
-                                                 read_file(FIXTURES "/program_conv.pdiparams"),
-                                                 read_file(FIXTURES "/program_mlp.pdiparams")};
+  static const std::vector<std::string> files = {read_file("pir/data/official_net.pdiparams"),
+                                                 read_file("fixtures/program_conv.pdiparams"),
+                                                 read_file("fixtures/program_mlp.pdiparams")};
   return files;
 }
 std::span<const std::byte> bytes_of(const std::string& s) {

@@ -13,6 +13,7 @@
 #include "pir/verifier.h"
 #include "spmd/placement.h"
 #include "test_ops.h"
+#include "tests/paths.h"
 
 namespace paddle::pir {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
 std::string read(const std::string& name) {
-  std::ifstream in(std::string(PIR_TEST_DATA) + "/" + name, std::ios::binary);
+  std::ifstream in(std::string(test::kSourceFolder) + "/tests/pir/data/" + name, std::ios::binary);
   std::stringstream s;
   s << in.rdbuf();
   return s.str();

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "spmd/factor_rule.h"
+#include "tests/paths.h"
 
 namespace paddle::spmd {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 TEST(Records, AllRulesParseAndAllNamesAreKnown) {
   std::regex field(R"re(^\s*spmd:\s*"([^"]*)")re");
   int count = 0;
-  for (auto& file : std::filesystem::directory_iterator(PADDLE_OPS_DIR)) {
+  for (auto& file : std::filesystem::directory_iterator(std::string(test::kSourceFolder) + "/ops")) {
     if (file.path().extension() != ".yaml") continue;
     std::ifstream in(file.path());
     std::string line;
