@@ -10,6 +10,8 @@ find_program(LLD ld.lld)
 if(LLD)
   add_link_options(-fuse-ld=lld)
 endif()
+# What caches on disk know a build by (base/build_id.h).
+add_link_options(LINKER:--build-id=sha1)
 
 # Plain x86-64: the library must start on any such machine; faster kernels are picked at run time.
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -fno-semantic-interposition

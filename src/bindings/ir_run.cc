@@ -30,10 +30,10 @@ struct PyPrepared {
 PyTypeObject* prepared_type;
 Prepared& prepared_of(PyObject* o) { return *reinterpret_cast<PyPrepared*>(o)->value; }
 
-std::shared_ptr<executor::Executable> compiled(Prepared& r, pir::Program p) {
+std::shared_ptr<executor::Executable> compiled(Prepared& r, const pir::Program& p) {
   dispatch::StackScope scope;
   DimGuardSink sink(&r.guards);
-  return compile::prepare(std::move(p), r.options);
+  return compile::prepare(p, r.options);
 }
 
 // prepare(program, fetches, inference)

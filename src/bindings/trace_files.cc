@@ -4,9 +4,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/build_id.h"
+#include "base/disk_cache.h"
 #include "bindings/trace.h"
 #include "bindings/trace_types.h"
+#include "cinn/jit/compiled.h"
 #include "compile/official.h"
+#include "compile/program_cache.h"
 #include "compile/runner.h"
 #include "dispatch/state.h"
 #include "passes/passes.h"
@@ -237,7 +241,52 @@ PyObject* load(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {{"save", save, METH_VARARGS, nullptr}, {"load", load, METH_VARARGS, nullptr}, {}};
+// ---- what Python keeps on disk
+
+std::string kept_key(const char* key, Py_ssize_t size) {
+  return fmt::format("for Python, {} {}", build_id(), std::string_view(key, static_cast<size_t>(size)));
+}
+
+PyObject* kept_bytes(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    const char* key;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "y#", &key, &size)) throw PythonError();
+    std::optional<std::string> value;
+    if (!build_id().empty()) value = compile_cache().get(kept_key(key, size));
+    if (!value) Py_RETURN_NONE;
+    return must(PyBytes_FromStringAndSize(value->data(), static_cast<Py_ssize_t>(value->size())));
+  });
+}
+
+PyObject* keep_bytes(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    const char *key, *value;
+    Py_ssize_t size, length;
+    if (!PyArg_ParseTuple(args, "y#y#", &key, &size, &value, &length)) throw PythonError();
+    if (!build_id().empty())
+      compile_cache().put(kept_key(key, size), std::string_view(value, static_cast<size_t>(length)));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* cache_counts(PyObject*, PyObject*) {
+  return guard([] {
+    const compile::ProgramCounts programs = compile::program_counts();
+    const cinn::CompileCounts code = cinn::compile_counts();
+    return must(Py_BuildValue("{s:L,s:L,s:L,s:L}", "programs_found", static_cast<long long>(programs.found),
+                              "programs_kept", static_cast<long long>(programs.kept), "groups_compiled",
+                              static_cast<long long>(code.compiled), "groups_loaded",
+                              static_cast<long long>(code.loaded)));
+  });
+}
+
+PyMethodDef functions[] = {{"cache_counts", cache_counts, METH_NOARGS, nullptr},
+                           {"save", save, METH_VARARGS, nullptr},
+                           {"load", load, METH_VARARGS, nullptr},
+                           {"kept_bytes", kept_bytes, METH_VARARGS, nullptr},
+                           {"keep_bytes", keep_bytes, METH_VARARGS, nullptr},
+                           {}};
 
 }  // namespace
 

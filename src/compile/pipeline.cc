@@ -5,8 +5,10 @@
 
 #include "base/flags.h"
 #include "cinn/group/fuse.h"
+#include "cinn/jit/compiled.h"
 #include "cinn/jit/library.h"
 #include "compile/decompose.h"
+#include "compile/program_cache.h"
 #include "device/default_place.h"
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
@@ -58,8 +60,8 @@ bool can_compile(Place place) {
   return there;
 }
 
-// A group that can't be compiled goes back to its operations, which run by kernels.
-size_t keep_compilable(pir::Operation& root, Place place) {
+// A group that can't be compiled goes back to its operations, which run by kernels. Code for the host is handed on.
+size_t keep_compilable(pir::Operation& root, Place place, Finished* finished) {
   size_t failed = 0;
   std::vector<pir::Operation*> groups;
   root.walk([&](pir::Operation& op) {
@@ -70,10 +72,15 @@ size_t keep_compilable(pir::Operation& root, Place place) {
   const auto began = std::chrono::steady_clock::now();
   for (pir::Operation* g : groups) {
     try {
-      check(std::chrono::steady_clock::now() - began <= budget, ErrorKind::kNotImplemented,
-            "the program's groups took longer to compile than FLAGS_cinn_total_budget_ms");
-      cinn::compile_region(*g, place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place));
+      if (std::chrono::steady_clock::now() - began > budget)
+        throw cinn::OverBudget(ErrorKind::kNotImplemented,
+                               "the program's groups took longer to compile than FLAGS_cinn_total_budget_ms");
+      cinn::CompiledRegion made =
+          cinn::compile_region(*g, place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place));
+      if (finished && place.is_cpu()) finished->code.of.emplace(g, std::move(made));
     } catch (const Error& e) {
+      const bool chance = dynamic_cast<const cinn::OverBudget*>(&e) || e.kind() != ErrorKind::kNotImplemented;
+      if (finished) finished->by_chance |= chance;
       if (say) std::fprintf(stderr, "a group runs by kernels: %s\n", e.what());
       cinn::dissolve_group(*g);
       ++failed;
@@ -82,9 +89,7 @@ size_t keep_compilable(pir::Operation& root, Place place) {
   return failed;
 }
 
-}  // namespace
-
-void optimise(pir::Program& program, const PipelineOptions& options) {
+void run_steps(pir::Program& program, const PipelineOptions& options, Finished* finished) {
   device::PlaceScope host(Place::cpu());  // what passes evaluate, they read
   // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts
   // would reduce.
@@ -95,8 +100,9 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
     program = distributed::partition(program, partition);
   }
   // Each operator's output is looked at where numbers are checked: groups have none but their last.
-  bool fuse =
-      options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf") && can_compile(options.place);
+  const bool wanted = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf");
+  const bool fuse = wanted && can_compile(options.place);
+  if (finished) finished->by_chance |= fuse != wanted;
   pir::PassManager steps(pir::PassManager::Options::from_flags());
   steps.add_pipeline(pir::stage_pipeline("captured"));
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
@@ -124,7 +130,7 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
     });
     if (!options.keep_all_groups)
       steps.add("compile_groups", [&](pir::Operation& root, pir::PassContext& context) {
-        size_t failed = keep_compilable(root, options.place);
+        size_t failed = keep_compilable(root, options.place, finished);
         context.count("by kernels", static_cast<int64_t>(failed));
         return failed > 0;
       });
@@ -132,10 +138,35 @@ void optimise(pir::Program& program, const PipelineOptions& options) {
   steps.run(program);
 }
 
-std::shared_ptr<executor::Executable> prepare(pir::Program program, const PipelineOptions& options) {
-  optimise(program, options);
-  return std::make_shared<executor::Executable>(std::move(program), options.place,
-                                                options.inference || options.keep_weights);
+}  // namespace
+
+void optimise(pir::Program& program, const PipelineOptions& options) { run_steps(program, options, nullptr); }
+
+Finished finish(pir::Program program, const PipelineOptions& options) {
+  Finished finished;
+  run_steps(program, options, &finished);
+  finished.program = std::move(program);
+  return finished;
+}
+
+std::shared_ptr<executor::Executable> executable(Finished finished, const PipelineOptions& options) {
+  return std::make_shared<executor::Executable>(std::move(finished.program), options.place,
+                                                options.inference || options.keep_weights, &finished.code);
+}
+
+std::shared_ptr<executor::Executable> prepare(const pir::Program& program, const PipelineOptions& options) {
+  const ProgramKey key(program, options);
+  if (std::optional<Finished> known = find_finished(key, program.parameters()))
+    return executable(std::move(*known), options);
+  Finished finished;
+  std::vector<DimGuard> asked;
+  {
+    DimGuardSink sink(&asked);
+    finished = finish(program.clone(), options);
+  }
+  keep_finished(key, program.parameters(), finished, asked);
+  ask_again(asked);
+  return executable(std::move(finished), options);
 }
 
 }  // namespace paddle::compile

@@ -3,6 +3,7 @@
 #include "device/place.h"
 #include "distributed/partition/partition.h"
 #include "executor/executable.h"
+#include "executor/group_code.h"
 
 namespace paddle::compile {
 
@@ -16,10 +17,20 @@ struct PipelineOptions {
   bool keep_weights = false;               // they change, but rarely: kernels keep them in layouts of their own
 };
 
-// Runs every step of pipeline.cc on the program and prepares it for running.
-std::shared_ptr<executor::Executable> prepare(pir::Program program, const PipelineOptions& options);
+// A program after every step, with the code of its groups.
+struct Finished {
+  pir::Program program;
+  executor::GroupCode code;
+  bool by_chance = false;  // another time it would come out better: a budget was used up, or something was missing
+};
 
-// The steps before fusion, for looking at the program.
+// Runs every step of pipeline.cc on the program.
+Finished finish(pir::Program program, const PipelineOptions& options);
+std::shared_ptr<executor::Executable> executable(Finished finished, const PipelineOptions& options);
+// Both, by way of the programs on disk (program_cache.h): the program there may have been finished by another process.
+std::shared_ptr<executor::Executable> prepare(const pir::Program& program, const PipelineOptions& options);
+
+// The steps alone, for looking at the program.
 void optimise(pir::Program& program, const PipelineOptions& options);
 
 }  // namespace paddle::compile

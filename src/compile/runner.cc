@@ -304,7 +304,7 @@ Runner::Plain Runner::prepare_guarded(PipelineOptions options) {
   Plain made;
   options.stayed = &made.stayed;
   options.keep_weights = parameter_writes_.empty();
-  made.program = prepare(captured_.program.clone(), options);
+  made.program = prepare(captured_.program, options);
   return made;
 }
 

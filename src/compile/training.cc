@@ -40,12 +40,43 @@ bool is_cheap(const Operation& op) {
   return op.has(kView | kElementwise | kBroadcast) || op.info()->has(kView | kElementwise | kIndexMap);
 }
 
+std::string purpose_of(const std::vector<uint8_t>& needs, size_t outputs, const std::vector<bool>& stop) {
+  std::string text = fmt::format("training, {} outputs, needs ", outputs);
+  for (uint8_t n : needs) text += n ? '1' : '0';
+  text += ", stops ";
+  for (bool s : stop) text += s ? '1' : '0';
+  return text;
+}
+
 }  // namespace
 
 TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
                                  const std::vector<bool>& stop, const PipelineOptions& options)
-    : options_(options), inputs_(std::move(options_.inputs)) {
+    : key_(program, options, purpose_of(needs, outputs, stop)),
+      tensors_(program.parameters()),
+      options_(options),
+      inputs_(std::move(options_.inputs)) {
+  options_.inference = false;
   options_.inputs.clear();  // cut() partitions; what is compiled afterwards is already in parts
+  if (!restore()) build(program, needs, outputs, stop);
+}
+
+void TrainingProgram::build(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
+                            const std::vector<bool>& stop) {
+  std::vector<DimGuard> asked;
+  Finished forward;
+  {
+    DimGuardSink sink(&asked);
+    forward = differentiated(program, needs, outputs, stop);
+  }
+  keep(forward, asked);
+  ask_again(asked);
+  forward_ = executable(std::move(forward), options_);
+}
+
+// The forward part; the backward part is left in backward_program_.
+Finished TrainingProgram::differentiated(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
+                                         const std::vector<bool>& stop) {
   dispatch::Trace trace("backward", program.clone());
   dispatch::StackScope scope(&trace);
   std::vector<Value> sources, results;
@@ -89,7 +120,7 @@ TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<
     Tensor t = program.parameter(parameter->attr("parameter_name").as_string());
     if (t.defined() && t.is_dist()) grad_attrs_.back() = spmd::dist_payload(t).attr;
   }
-  cut(trace.take_program(), last_forward);
+  return cut(trace.take_program(), last_forward);
 }
 
 namespace {
@@ -167,7 +198,7 @@ std::vector<Value> TrainingProgram::choose_kept(const pir::Program& joint, std::
   return kept;
 }
 
-void TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
+Finished TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
   passes::remove_dead_code(joint.module());
   // Cut after partitioning: what is kept for the backward part are this rank's parts.
   if (!inputs_.empty() || distributed::is_distributed(joint)) {
@@ -258,9 +289,9 @@ void TrainingProgram::cut(pir::Program joint, Operation* last_forward) {
   pir::Builder b(joint);
   for (size_t k = 0; k < kept_.size(); ++k) b.shadow_output("keep_" + std::to_string(k), kept_[k]);
   passes::remove_dead_code(joint.module());
-  PipelineOptions options = options_;
-  options.inference = false;
-  forward_ = prepare(std::move(joint), options);
+  num_kept_ = kept_.size();
+  kept_.clear();
+  return finish(std::move(joint), options_);
 }
 
 const executor::Executable& TrainingProgram::backward() {
@@ -270,7 +301,7 @@ const executor::Executable& TrainingProgram::backward() {
     std::vector<DimGuard>
         asked;  // the forward part has run for these sizes: what holds for them is what the guards let pass
     DimGuardSink sink(&asked);
-    backward_ = prepare(std::move(backward_program_), options_);
+    backward_ = executable(finished_backward(), options_);
   }
   return *backward_;
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "compile/pipeline.h"
+#include "compile/program_cache.h"
 #include "dispatch/trace.h"
 #include "spmd/placement.h"
 
@@ -18,7 +19,7 @@ class TrainingProgram {
                   const std::vector<bool>& stop, const PipelineOptions& options);
 
   const executor::Executable& forward() const { return *forward_; }
-  size_t num_kept() const { return kept_.size(); }  // the forward's last shadow_outputs, "keep_<k>"
+  size_t num_kept() const { return num_kept_; }  // the forward's last shadow_outputs, "keep_<k>"
   const executor::Executable& backward();
 
   // How results lie that stay on a mesh of only some of the ranks.
@@ -32,15 +33,28 @@ class TrainingProgram {
   const std::vector<std::shared_ptr<const spmd::DistAttr>>& grad_attrs() const { return grad_attrs_; }
 
  private:
-  void cut(pir::Program joint, pir::Operation* last_forward);
+  void build(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
+             const std::vector<bool>& stop);
+  Finished differentiated(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
+                          const std::vector<bool>& stop);
+  Finished cut(pir::Program joint, pir::Operation* last_forward);
   std::vector<pir::Value> choose_kept(const pir::Program& joint, std::vector<pir::Operation*>& backward_ops);
 
+  // ---- training_cache.cc: both parts on disk
+  bool restore();
+  Finished finished_backward();
+  void keep(const Finished& forward, std::span<const DimGuard> guards) const;
+
+  ProgramKey key_;
+  NamedTensors tensors_;  // of the captured program
   PipelineOptions options_;
   distributed::Layouts inputs_, stayed_;
   std::shared_ptr<executor::Executable> forward_, backward_;
   pir::Program backward_program_;
+  std::string backward_bytes_;  // else: the program as it was kept, to be read when it is needed
   std::mutex mutex_;
-  std::vector<pir::Value> kept_;
+  std::vector<pir::Value> kept_;  // while the program is cut
+  size_t num_kept_ = 0;
   std::vector<size_t> grad_inputs_, grad_results_;
   std::vector<std::shared_ptr<const spmd::DistAttr>> grad_attrs_;
 };

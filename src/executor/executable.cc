@@ -12,9 +12,9 @@
 
 namespace paddle::executor {
 
-Executable::Executable(pir::Program program, Place place, bool keep_weights)
+Executable::Executable(pir::Program program, Place place, bool keep_weights, GroupCode* groups)
     : program_(std::move(program)), place_(place), keep_weights_(keep_weights) {
-  lower(*this);
+  lower(*this, groups);
 }
 Executable::~Executable() = default;
 

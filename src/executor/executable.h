@@ -26,14 +26,16 @@ using DrawnKeys = std::unordered_map<int64_t, RandomKey>;
 
 struct Code;   // a block's instructions
 struct Frame;  // a run's values
+struct GroupCode;
 struct MemoryModel;
 
 class Executable {
  public:
-  // Takes the program over, to run on `place`. Groups (cinn_op.group) are compiled; those that can't be have been
-  // dissolved before. keep_weights: parameters change rarely, so kernels keep them as they like them best (and anew
-  // when they did change).
-  explicit Executable(pir::Program program, Place place = Place::cpu(), bool keep_weights = false);
+  // Takes the program over, to run on `place`. Groups (cinn_op.group) that aren't in `groups` (which is emptied) are
+  // compiled; those that can't be have been dissolved before. keep_weights: parameters change rarely, so kernels keep
+  // them as they like them best (and anew when they did change).
+  explicit Executable(pir::Program program, Place place = Place::cpu(), bool keep_weights = false,
+                      GroupCode* groups = nullptr);
   ~Executable();
   Executable(const Executable&) = delete;
 

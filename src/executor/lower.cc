@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "executor/group_code.h"
 #include "executor/lower.h"
 #include "executor/memory.h"
 #include "phi/kernels/registry.h"
@@ -18,7 +19,9 @@ using pir::Value;
 
 class Lowering {
  public:
-  explicit Lowering(Executable& e) : e_(e) {}
+  Lowering(Executable& e, GroupCode* groups) : e_(e) {
+    if (groups) groups_ = std::move(groups->of);
+  }
 
   void run() {
     Block& top = e_.program_.block();
@@ -80,9 +83,9 @@ class Lowering {
     if (!e_.place_.is_cpu()) batch = std::make_shared<cinn::DeviceBatch>(e_.place_);
     e_.program_.walk([&](Operation& op) {
       if (!op.is("cinn_op.group")) return;
-      cinn::CompiledRegion region = cinn::compile_region(op, batch);
-      group_inputs_.insert(region.inputs.begin(), region.inputs.end());
-      groups_.emplace(&op, std::move(region));
+      auto it = groups_.find(&op);
+      if (it == groups_.end()) it = groups_.emplace(&op, cinn::compile_region(op, batch)).first;
+      group_inputs_.insert(it->second.inputs.begin(), it->second.inputs.end());
     });
   }
 
@@ -610,6 +613,6 @@ class Lowering {
   std::unordered_map<Value, const Operation*>* last_ = nullptr;
 };
 
-void lower(Executable& e) { Lowering(e).run(); }
+void lower(Executable& e, GroupCode* groups) { Lowering(e, groups).run(); }
 
 }  // namespace paddle::executor

@@ -4,6 +4,6 @@
 
 namespace paddle::executor {
 
-void lower(Executable& e);
+void lower(Executable& e, GroupCode* groups);
 
 }  // namespace paddle::executor

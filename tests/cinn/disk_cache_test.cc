@@ -10,7 +10,7 @@
 
 #include "base/disk_cache.h"
 #include "base/flags.h"
-#include "cinn/loop/key.h"
+#include "cinn/loop/bytes.h"
 #include "reference.h"
 
 namespace paddle::cinn {
@@ -233,7 +233,7 @@ TEST(CompileCache, KeysTellRoundingsApart) {
   auto rounded = [](DType half) {
     Group g;
     g.output(g.cast(g.cast(g.input(DType::kFloat32, {8}), half), DType::kFloat32));
-    return key_of(lower(g, Target{}));
+    return to_bytes(lower(g, Target{}));
   };
   EXPECT_NE(rounded(DType::kFloat16), rounded(DType::kBFloat16));
   EXPECT_EQ(rounded(DType::kFloat16), rounded(DType::kFloat16));

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "pir/printer.h"
+#include "pir/serialize/bytes.h"
 #include "pir/verifier.h"
 #include "spmd/placement.h"
 #include "test_ops.h"
@@ -20,6 +21,14 @@ class Text : public ::testing::Test {
   void round_trip(const std::string& text, bool locations = false) {
     Program p = parse_program(text);
     EXPECT_EQ(print(p, {.locations = locations}), text);
+    // Bytes lose nothing either.
+    ProgramWriter all;
+    all.program(p);
+    ProgramWriter w(all.symbols());
+    w.program(p);
+    ProgramReader r(w.out().bytes(), all.symbols());
+    EXPECT_EQ(print(r.program(), {.locations = locations}), text);
+    EXPECT_TRUE(r.in().done());
   }
 };
 
@@ -38,6 +47,43 @@ constexpr const char* kProgram = R"({
 TEST_F(Text, Straight) {
   round_trip(kProgram);
   verify(parse_program(kProgram));
+}
+
+TEST_F(Text, BytesAreEqualWhateverSymbolsAreCalled) {
+  auto bytes = [](const std::string& symbol) {
+    std::string text = kProgram;
+    for (size_t at; (at = text.find("S0")) != std::string::npos;) text.replace(at, 2, symbol);
+    ProgramWriter w;
+    w.program(parse_program(text));
+    return w.out().bytes();
+  };
+  EXPECT_EQ(bytes("S71"), bytes("S72"));
+}
+
+TEST_F(Text, DamagedBytesAreRefusedOrReadAsAnotherProgram) {
+  const Program p = parse_program(kProgram);
+  ProgramWriter w;
+  w.program(p);
+  const std::string whole = w.out().bytes();
+  size_t refused = 0;
+  auto attempt = [&](const std::string& bytes) {
+    try {
+      ProgramReader(bytes).program();
+    } catch (const Error& e) {
+      ++refused;
+      EXPECT_STRNE(e.what(), "");
+    }
+  };
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (char flip : {'\x01', '\x80', '\x7f', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ flip);
+      attempt(damaged);
+    }
+  EXPECT_GT(refused, whole.size());
+  refused = 0;
+  for (size_t n = 0; n < whole.size(); ++n) attempt(whole.substr(0, n));
+  EXPECT_EQ(refused, whole.size());
 }
 
 TEST_F(Text, Regions) {

@@ -34,6 +34,8 @@ delegate to ``_core``, a namespace that offers
   them that a program depends on (dtype, shape, stop_gradient)
   with the other leaves' types and values. NumPy arrays
   among the leaves are replaced by tensors. ``to_tensor(array)``.
+* ``kept_bytes(key) -> bytes | None`` and ``keep_bytes(key, value)`` (optional): what processes share on disk, with the build's own
+  identity added to the key. An entry is given back as it was written or not at all.
 * ``state_key() -> hashable``: grad mode, AMP, default dtype, device, flags. ``save(...)``/``load(...)``: program files.
 """
 
@@ -252,6 +254,17 @@ def to_tensor(array):
 def as_dtype(dtype):
     """A dtype object from a dtype object, a name or a NumPy dtype."""
     return core().as_dtype(dtype)
+
+
+def kept_bytes(key: bytes) -> bytes | None:
+    find = getattr(core(), "kept_bytes", None)
+    return find and find(key)
+
+
+def keep_bytes(key: bytes, value: bytes) -> None:
+    keep = getattr(core(), "keep_bytes", None)
+    if keep is not None:
+        keep(key, value)
 
 
 def layer_class() -> type:

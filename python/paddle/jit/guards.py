@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from . import _trace_api as api
 from . import host
-from .dy2static import analysis, source
+from .dy2static import analysis, kept
 
 _SCALARS = (int, float, bool, str, type(None), bytes, complex)
 _MISSING = object()
@@ -106,15 +106,13 @@ def _self_chains(fn: types.FunctionType) -> list[str]:
     """``self.a.b`` chains that a method reads."""
     code = fn.__code__
     if code not in _chains:
-        found = source.find(code, fn.__globals__)
-        chains: set[str] = set()
         first = code.co_varnames[0] if code.co_argcount else None
-        if found is not None and first is not None:
-            for n in ast.walk(found.node):
-                name = analysis.dotted(n) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load) else None
-                if name is not None and name.split(".")[0] == first:
-                    chains.add(name)
-        _chains[code] = sorted(chains)
+
+        def chains(tree: ast.AST) -> set[str]:
+            loads = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+            return {name for n in loads if (name := analysis.dotted(n)) is not None and name.split(".")[0] == first}
+
+        _chains[code] = kept.names("chains of self", fn, chains) if first is not None else []
     return _chains[code]
 
 
@@ -247,15 +245,15 @@ _loaded: dict[types.CodeType, frozenset[str]] = {}
 def _loaded_attributes(fn: types.FunctionType) -> frozenset[str]:
     code = fn.__code__
     if code not in _loaded:
-        found = source.find(code, fn.__globals__)
-        names = set()
-        if found is not None:
-            for n in ast.walk(found.node):
-                if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load):
-                    names.add(n.attr)
-                elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Attribute):
-                    names.add(n.target.attr)
-        _loaded[code] = frozenset(names)
+
+        def names(tree: ast.AST) -> set[str]:
+            every = list(ast.walk(tree))
+            loads = {n.attr for n in every if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
+            return loads | {
+                n.target.attr for n in every if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Attribute)
+            }
+
+        _loaded[code] = frozenset(kept.names("attributes read", fn, names))
     return _loaded[code]
 
 

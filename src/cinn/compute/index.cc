@@ -74,6 +74,29 @@ Index operator*(const Index& a, const Index& b) {
   return Index::from_terms(std::move(out));
 }
 
+IndexPool IndexPool::of_atoms(std::vector<Atom> atoms) {
+  IndexPool pool;
+  auto earlier = [&](const Index& x, AtomId id) {
+    for (const auto& [m, c] : x.terms())
+      for (AtomId a : m) check(a >= 0 && a < id, ErrorKind::kValue, "an index mentions atom {} before it is made", a);
+  };
+  for (size_t i = 0; i < atoms.size(); ++i) {
+    const Atom& x = atoms[i];
+    const auto id = static_cast<AtomId>(i);
+    earlier(x.a, id), earlier(x.b, id);
+    if (x.kind == AtomKind::kSymbol)
+      pool.symbols_.emplace(x.number, id);
+    else if (x.kind == AtomKind::kValue)
+      pool.values_.emplace(x.number, id);
+    else if (x.kind == AtomKind::kVar)
+      pool.next_var_ = std::max(pool.next_var_, x.number + 1);
+    else
+      pool.interned_.emplace(std::tuple{x.kind, x.a, x.b}, id);
+  }
+  pool.atoms_ = std::move(atoms);
+  return pool;
+}
+
 Index IndexPool::symbol(int32_t position) {
   auto [it, fresh] = symbols_.try_emplace(position, static_cast<AtomId>(atoms_.size()));
   if (fresh) atoms_.push_back({AtomKind::kSymbol, position, {}, {}});

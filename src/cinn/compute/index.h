@@ -60,6 +60,9 @@ struct Atom {
 
 class IndexPool {
  public:
+  // A pool that holds just these, each with the number of its place. They may only mention earlier ones.
+  static IndexPool of_atoms(std::vector<Atom> atoms);
+
   Index symbol(int32_t position);
   Index var(const Index& extent);  // a fresh loop variable
   Index value(int32_t value_id, const Index& extent);

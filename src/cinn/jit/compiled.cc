@@ -15,32 +15,15 @@
 #include "base/parallel_for.h"
 #include "base/profile.h"
 #include "cinn/jit/library.h"
-#include "cinn/loop/key.h"
+#include "cinn/jit/object.h"
+#include "cinn/loop/bytes.h"
 #include "cinn/schedule/plan.h"
 
 namespace paddle::cinn {
 
-class Code {
- public:
-  // Raises RuntimeError if the object can't be loaded.
-  Code(const std::string& object, size_t num_kernels) : kernels_(num_kernels) {
-    std::string error;
-    handle_ = codegen().load(object, num_kernels, kernels_.data(), &error);
-    check(handle_ != nullptr, ErrorKind::kRuntime, "{}", error);
-  }
-  ~Code() { codegen().release(handle_); }
-  Code(const Code&) = delete;
-  Code& operator=(const Code&) = delete;
-  KernelFn kernel(size_t i) const { return kernels_[i]; }
-
- private:
-  std::vector<KernelFn> kernels_;
-  void* handle_ = nullptr;
-};
-
 std::string cache_key(const Module& module, const CodegenOptions& options) {
-  return fmt::format("{}\nstreaming {}\nfast {}\n", codegen().target(), options.streaming, options.fast_math) +
-         key_of(module);
+  return fmt::format("{}\nstreaming {}\nfast {}\n", codegen_identity(), options.streaming, options.fast_math) +
+         to_bytes(module);
 }
 
 namespace {
@@ -107,24 +90,27 @@ std::string compile_object(const Module& module, const CodegenOptions& options) 
 }
 
 // From the folder that processes share, else compiled and put there.
-std::shared_ptr<const Code> load_or_compile(const std::string& key, const Module& module, const CodegenOptions& options,
-                                            bool limited) {
+std::shared_ptr<const LoadedObject> load_or_compile(const std::string& key, const Module& module,
+                                                    const CodegenOptions& options, bool limited) {
   DiskCache& disk = compile_cache();
-  if (auto object = disk.get(key)) {
+  const bool kept = !codegen_identity().empty();
+  if (auto object = kept ? disk.get(key) : std::nullopt) {
     try {
-      auto code = std::make_shared<const Code>(*object, module.kernels.size());
+      auto code = std::make_shared<const LoadedObject>(*object, module.kernels.size());
       loaded_count.fetch_add(1);
       return code;
     } catch (const Error&) {  // compiled anew and overwritten
     }
   }
   const double expected = expected_ms(module);
-  check(!limited || expected <= static_cast<double>(flags::get_int("cinn_compile_budget_ms")),
-        ErrorKind::kNotImplemented,
-        "[cinn] a group would take about {:.0f} ms to compile, more than FLAGS_cinn_compile_budget_ms", expected);
+  if (limited && expected > static_cast<double>(flags::get_int("cinn_compile_budget_ms")))
+    throw OverBudget(ErrorKind::kNotImplemented,
+                     fmt::format("[cinn] a group would take about {:.0f} ms to compile, more than "
+                                 "FLAGS_cinn_compile_budget_ms",
+                                 expected));
   const std::string object = compile_object(module, options);
-  disk.put(key, object);
-  return std::make_shared<const Code>(object, module.kernels.size());
+  if (kept) disk.put(key, object);
+  return std::make_shared<const LoadedObject>(object, module.kernels.size());
 }
 
 // Compiled code by key. It stays for the next program that needs it; beyond a limit, what nobody holds goes.
@@ -136,7 +122,7 @@ class Cache {
   }
 
   // limited: raises NotImplementedError instead of compiling what would take longer than the budget.
-  std::shared_ptr<const Code> get(const Module& module, const CodegenOptions& options, bool limited) {
+  std::shared_ptr<const LoadedObject> get(const Module& module, const CodegenOptions& options, bool limited) {
     std::string key = cache_key(module, options);
     {
       std::lock_guard guard(mutex_);
@@ -156,7 +142,7 @@ class Cache {
  private:
   static constexpr size_t kLimit = 1024;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Code>> entries_;
+  std::map<std::string, std::shared_ptr<const LoadedObject>> entries_;
 };
 
 bool any_streaming(const std::vector<Stmt>& body) {
@@ -187,13 +173,8 @@ constexpr int64_t kWorkPerThread = 40000;
 
 }  // namespace
 
-CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes,
-                             bool fast_math)
-    : module_(std::move(module)),
-      code_(std::move(code)),
-      code_streams_(streaming),
-      streaming_bytes_(streaming_bytes),
-      fast_math_(fast_math) {
+CompiledGroup::CompiledGroup(Module module, std::shared_ptr<const LoadedObject> code, const GroupForm& form)
+    : module_(std::move(module)), code_(std::move(code)), form_(form) {
   for (const Kernel& k : module_.kernels) streams_ |= any_streaming(k.body);
 }
 
@@ -206,17 +187,18 @@ bool CompiledGroup::wants_streaming(std::span<void* const> outputs, std::span<co
   int64_t largest = 0;
   for (const Buffer& b : module_.buffers) {
     if (b.role != BufferRole::kOutput) continue;
-    if (b.size.is_const() && b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= streaming_bytes_) return true;
+    if (b.size.is_const() && b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= form_.streaming_bytes)
+      return true;
     if (!b.size.is_const())
       largest = std::max(largest, module_.pool.evaluate(b.size, sizes.data()) * static_cast<int64_t>(size_of(b.dtype)));
   }
-  return largest >= streaming_bytes_;
+  return largest >= form_.streaming_bytes;
 }
 
-const Code& CompiledGroup::code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
-  if (!streams_ || wants_streaming(outputs, sizes) == code_streams_) return *code_;
+const LoadedObject& CompiledGroup::code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
+  if (!streams_ || wants_streaming(outputs, sizes) == form_.streaming) return *code_;
   std::lock_guard guard(mutex_);
-  const CodegenOptions options{.streaming = !code_streams_, .fast_math = fast_math_};
+  const CodegenOptions options{.streaming = !form_.streaming, .fast_math = form_.fast_math};
   if (!other_) other_ = Cache::instance().get(module_, options, false);
   return *other_;
 }
@@ -230,7 +212,7 @@ void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* con
   PD_INVARIANT(static_cast<int>(inputs.size()) == module_.num_inputs &&
                static_cast<int>(outputs.size()) == module_.num_outputs &&
                static_cast<int>(sizes.size()) >= module_.num_symbols);
-  const Code& code = code_for(outputs, sizes);
+  const LoadedObject& code = code_for(outputs, sizes);
   const IndexPool& pool = module_.pool;
   std::unique_ptr<void, decltype(&std::free)> owned(nullptr, &std::free);
   if (const int64_t bytes = workspace_bytes(sizes); bytes > 0 && !workspace) {
@@ -292,11 +274,14 @@ static bool streams_at_first(const Module& module, const Target& target) {
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log) {
   profile::Span span(profile::Kind::kCompile, "compile group");
   Module module = lower(group, target, log ? log : printing_log());
-  const bool streaming = streams_at_first(module, target);
-  const CodegenOptions options{.streaming = streaming, .fast_math = target.fast_math};
+  const GroupForm form{streams_at_first(module, target), target.streaming_bytes, target.fast_math};
+  return compile_lowered(std::move(module), form);
+}
+
+std::shared_ptr<const CompiledGroup> compile_lowered(Module module, const GroupForm& form) {
+  const CodegenOptions options{.streaming = form.streaming, .fast_math = form.fast_math};
   auto code = Cache::instance().get(module, options, true);
-  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code), streaming, target.streaming_bytes,
-                                               target.fast_math);
+  return std::make_shared<const CompiledGroup>(std::move(module), std::move(code), form);
 }
 
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log) {

@@ -5,20 +5,26 @@
 #include <span>
 #include <string>
 
+#include "base/error.h"
 #include "cinn/codegen/llvm/api.h"
 #include "cinn/compute/group.h"
 #include "cinn/lower.h"
 
 namespace paddle::cinn {
 
-class Code;  // kernels in memory, shared by equal groups
+class LoadedObject;  // kernels in memory, shared by equal groups
+
+// What was chosen for a group beside its loops.
+struct GroupForm {
+  bool streaming = false;       // its first code stores around the cache
+  int64_t streaming_bytes = 0;  // what an output must have for such stores
+  bool fast_math = true;
+};
 
 class CompiledGroup {
  public:
-  // code: of the form that `streaming` and `fast_math` say. streaming_bytes: what an output must have for stores around
-  // the cache.
-  CompiledGroup(Module module, std::shared_ptr<const Code> code, bool streaming, int64_t streaming_bytes,
-                bool fast_math);
+  // code: of the form that `form` says.
+  CompiledGroup(Module module, std::shared_ptr<const LoadedObject> code, const GroupForm& form);
   ~CompiledGroup();
 
   // Computes all outputs. Buffers are row-major and dense, and no output overlaps an input or another output. sizes:
@@ -30,29 +36,36 @@ class CompiledGroup {
   int64_t workspace_bytes(std::span<const int64_t> sizes) const;
 
   const Module& module() const { return module_; }
+  const GroupForm& form() const { return form_; }
 
  private:
-  const Code& code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
+  const LoadedObject& code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
   bool wants_streaming(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
 
   Module module_;
-  std::shared_ptr<const Code> code_;
+  std::shared_ptr<const LoadedObject> code_;
+  GroupForm form_;
   bool streams_ = false;
-  bool code_streams_ = true;
-  int64_t streaming_bytes_ = 0;
   // Stores around the cache need aligned outputs, and pay for large ones only. The other form is compiled when a call
   // wants it.
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Code> other_;
-  bool fast_math_ = true;
+  mutable std::shared_ptr<const LoadedObject> other_;
 };
 
 Target host_target();
+
+// Compiling would take longer than the budget allows, or than is left of it: chance, not a fact about the group.
+class OverBudget : public Error {
+ public:
+  using Error::Error;
+};
 
 // Lowers and compiles for the host. Equal kernels are compiled once per process. Raises NotImplementedError for what
 // can't be compiled, RuntimeError where the code generator is missing or fails.
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& log = nullptr);
 std::shared_ptr<const CompiledGroup> compile(const Group& group, const Target& target, const StepLog& log);
+// A group that was lowered before, here or in another process.
+std::shared_ptr<const CompiledGroup> compile_lowered(Module module, const GroupForm& form);
 // Objects compiled, and read from the disk instead, since the process began.
 struct CompileCounts {
   int64_t compiled = 0, loaded = 0;

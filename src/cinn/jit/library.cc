@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/build_id.h"
 #include "base/error.h"
 
 namespace paddle::cinn {
@@ -33,6 +34,13 @@ const CodegenTable* open_library() {
 }
 
 }  // namespace
+
+std::string codegen_identity() {
+  static const std::string id = build_id_of_file(library_path());
+  if (id.empty()) return {};
+  const char* narrower = std::getenv("PADDLE_CODEGEN_VECTOR_BYTES");
+  return fmt::format("{} for {} {}", id, cpu_identity(), narrower ? narrower : "");
+}
 
 const CodegenTable& codegen() {
   static const CodegenTable* table = open_library();  // an exception leaves it unset: the next call tries again

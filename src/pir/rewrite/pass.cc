@@ -34,6 +34,8 @@ struct Registered {
   PassFactory factory;
 };
 
+bool changed = false;  // under the mutex
+
 std::mutex& pass_mutex() {
   static auto* m = new std::mutex;
   return *m;
@@ -101,12 +103,19 @@ std::unique_ptr<Pass> make_pattern_pass(std::string name, std::shared_ptr<const 
 
 void register_pass(std::string name, std::string doc, PassFactory factory) {
   std::lock_guard lock(pass_mutex());
-  pass_table()[std::move(name)] = {std::move(doc), std::move(factory)};
+  const bool fresh =
+      pass_table().insert_or_assign(std::move(name), Registered{std::move(doc), std::move(factory)}).second;
+  changed |= !fresh;
 }
 
 void unregister_pass(const std::string& name) {
   std::lock_guard lock(pass_mutex());
-  pass_table().erase(name);
+  changed |= pass_table().erase(name) > 0;
+}
+
+bool passes_were_changed() {
+  std::lock_guard lock(pass_mutex());
+  return changed;
 }
 
 std::vector<PassInfo> registered_passes() {

@@ -54,6 +54,9 @@ using PassFactory = std::function<std::unique_ptr<Pass>(const PassOptions&)>;
 // A later registration of a name replaces the earlier one (a plugin may bring a better pass).
 void register_pass(std::string name, std::string doc, PassFactory factory);
 void unregister_pass(const std::string& name);
+// Did anybody ever put another pass in the place of one, or take one away? Then what a pipeline does isn't told by the
+// build alone.
+bool passes_were_changed();
 struct PassInfo {
   std::string name, doc;
 };

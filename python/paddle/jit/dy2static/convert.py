@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import eligibility, source, transformer
+from . import eligibility, kept, source, transformer
 
 NOT_TO_STATIC = "__jst_not_to_static__"
 
@@ -191,7 +191,7 @@ def _convert(fn: types.FunctionType) -> types.FunctionType:
     return fn if build is None else build(fn)
 
 
-def transformed_tree(fn: types.FunctionType) -> ast.AST | None:
+def transformed_tree(fn: types.FunctionType, is_library: Callable[[str], bool] | None = None) -> ast.AST | None:
     """The transformed syntax tree of ``fn``; None where it runs as it is."""
     from . import runtime  # noqa: F401  (registers the builtins that need a stand-in)
 
@@ -203,7 +203,7 @@ def transformed_tree(fn: types.FunctionType) -> ast.AST | None:
         return None
     node = found.node
     freevars = set(code.co_freevars)
-    is_library = _library_test(fn.__globals__)
+    is_library = is_library or _library_test(fn.__globals__)
     if eligibility.untransformable(node) or not eligibility.worth_transforming(node, freevars, is_library):
         return None
     if isinstance(node, ast.Lambda) and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
@@ -218,7 +218,27 @@ def transformed_source(fn: types.FunctionType) -> str | None:
 
 def _compile(fn: types.FunctionType) -> Callable | None:
     """A function that builds the transformed form of any function with ``fn``'s code (each has its own closure)."""
-    tree = transformed_tree(fn)
+    from . import runtime  # noqa: F401  (as above)
+
+    is_library = _library_test(fn.__globals__)
+    known = kept.find(fn.__code__, is_library) if log is None else None
+    if known is not None:
+        inner = known[0]
+    else:
+        answers: dict[str, bool] = {}
+
+        def noted(name: str) -> bool:
+            answers[name] = is_library(name)
+            return answers[name]
+
+        inner = _transformed_code(fn, noted)
+        if source.is_compiled_from_file(fn.__code__, fn.__globals__):
+            kept.keep(fn.__code__, answers, inner)
+    return None if inner is None else functools.partial(_build, inner)
+
+
+def _transformed_code(fn: types.FunctionType, is_library: Callable[[str], bool]) -> types.CodeType | None:
+    tree = transformed_tree(fn, is_library)
     if tree is None:
         return None
     code = fn.__code__
@@ -230,8 +250,7 @@ def _compile(fn: types.FunctionType) -> Callable | None:
     inner = next(
         c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name in (transformer.FUNCTION, "<lambda>")
     )
-    inner = _rename(inner, code.co_name, getattr(code, "co_qualname", code.co_name))
-    return functools.partial(_build, inner)
+    return _rename(inner, code.co_name, getattr(code, "co_qualname", code.co_name))
 
 
 _FUTURE = 0x1000000  # from __future__ import annotations

@@ -70,6 +70,27 @@ def find(code: CodeType, module_globals: dict | None = None) -> Found | None:
     return found[0] if len(found) == 1 else None
 
 
+_codes: dict[str, tuple[list[str], set[CodeType]]] = {}
+
+
+def is_compiled_from_file(code: CodeType, module_globals: dict | None = None) -> bool:
+    """Whether compiling the file as it is now gives ``code``: a file may have been edited since it was imported."""
+    filename = code.co_filename
+    lines = linecache.getlines(filename, module_globals)
+    known = _codes.get(filename)
+    if known is None or known[0] is not lines:
+        found: set[CodeType] = set()
+        try:
+            left = [compile("".join(lines), filename, "exec", dont_inherit=True)]
+        except (SyntaxError, ValueError):
+            left = []
+        while left:
+            found.add(left[-1])
+            left += [c for c in left.pop().co_consts if isinstance(c, CodeType)]
+        known = _codes[filename] = (lines, found)
+    return code in known[1]
+
+
 def _same_parameters(node: ast.FunctionDef | ast.Lambda, code: CodeType) -> bool:
     """A cheap test that the file on disk is still the one that was imported."""
     a = node.args

@@ -25,20 +25,14 @@ struct CodegenOptions {
 
 struct CodegenTable {
   uint32_t version;
-  // Compiles for the host's CPU: a relocatable object that load() takes, here or in another process whose target() is
-  // the same. Several threads may compile at once. False with the reason in *error.
+  // Compiles for the host's CPU: a relocatable object that LoadedObject takes, here or in another process whose
+  // codegen_identity() is the same. Several threads may compile at once. False with the reason in *error.
   bool (*compile)(const Module& module, const CodegenOptions& options, std::string* object, std::string* text,
                   std::string* error);
-  // Kernels of an object, ready to call: one pointer each, in order. Returns a handle that owns the code, or null with
-  // the reason in *error (nothing is assumed of the object's bytes).
-  void* (*load)(const std::string& object, size_t num_kernels, KernelFn* kernels, std::string* error);
-  void (*release)(void* handle);
-  // Identifies the compiler's build and the CPU: part of the key of cached code.
-  const char* (*target)();
   int (*vector_bytes)();
 };
 
-constexpr uint32_t kCodegenVersion = 3;
+constexpr uint32_t kCodegenVersion = 4;
 constexpr const char* kCodegenEntry = "paddle_codegen_table";  // extern "C" const CodegenTable* paddle_codegen_table()
 
 }  // namespace paddle::cinn

@@ -1,4 +1,4 @@
-#include "cinn/codegen/llvm/library.h"
+#include "cinn/jit/functions.h"
 
 #include <cmath>
 
