@@ -37,10 +37,16 @@ bool passes_are_ours() {
 }
 
 bool can_be_kept(const pir::Program& program, const PipelineOptions& options) {
-  const bool plain = options.place.is_cpu() && options.inputs.empty() && !options.inference &&
-                     !options.keep_all_groups && !distributed::is_distributed(program);
-  return plain && passes_are_ours() && !build_id().empty() && !cinn::codegen_identity().empty() &&
-         compile_cache().usable();
+  return options.place.is_cpu() && options.inputs.empty() && !options.inference && !options.keep_all_groups &&
+         !distributed::is_distributed(program);
+}
+
+// What the passes follow from beside the program, now; empty: not all of it can be said, or nothing can be kept.
+std::string surroundings() {
+  if (!passes_are_ours() || build_id().empty() || cinn::codegen_identity().empty() || !compile_cache().usable())
+    return {};
+  return fmt::format("build {}, code generator {}, {} threads, {}, flags {}", build_id(), cinn::codegen_identity(),
+                     num_threads(), name_of(cpu_isa()), flags_text());
 }
 
 // Tensors whose elements the program computes with; parameters' come with each run.
@@ -57,14 +63,12 @@ std::set<std::string> constants_of(const pir::Program& program) {
 
 ProgramKey::ProgramKey(const pir::Program& program, const PipelineOptions& options, std::string_view purpose) {
   if (!can_be_kept(program, options)) return;
+  const std::string around = surroundings();
+  if (around.empty()) return;
   pir::ProgramWriter w;
   ByteWriter& out = w.out();
   out.text("finished program");
-  out.text(build_id());
-  out.text(cinn::codegen_identity());
-  out.text(flags_text());
-  out.number(int64_t{num_threads()});
-  out.number(cpu_isa());
+  out.text(around);
   out.number(int64_t{options.cinn});
   out.number(int64_t{options.keep_weights});
   out.text(purpose);
@@ -75,7 +79,8 @@ ProgramKey::ProgramKey(const pir::Program& program, const PipelineOptions& optio
 }
 
 ProgramKey::ProgramKey(const ProgramKey& base, std::string_view purpose) : symbols_(base.symbols_) {
-  if (base.usable()) bytes_ = fmt::format("{} {}", digest_of(base.bytes_).str(), purpose);
+  const std::string around = base.usable() ? surroundings() : std::string();
+  if (!around.empty()) bytes_ = fmt::format("{} {} {}", digest_of(base.bytes_).str(), purpose, around);
 }
 
 bool ask_again(std::span<const DimGuard> guards) {

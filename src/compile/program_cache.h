@@ -17,7 +17,7 @@ class ProgramKey {
  public:
   // purpose: what else decides, as bytes: which gradients are wanted.
   ProgramKey(const pir::Program& program, const PipelineOptions& options, std::string_view purpose = {});
-  // Something else that follows from the same.
+  // Something else that follows from the same, as things are now.
   ProgramKey(const ProgramKey& base, std::string_view purpose);
 
   bool usable() const { return !bytes_.empty(); }
