@@ -2,11 +2,16 @@
 //
 // The class answers `int` as its __class__, so isinstance(n, int) holds; it is not a subclass, because CPython's C code
 // reads a true int's digits without asking. Whatever needs the number (__index__, __bool__, __hash__, __format__)
-// records a guard that it stays what it is; arithmetic stays symbolic.
+// records a guard that it stays what it is; arithmetic stays symbolic. A size that no call has shown yet (an InputSpec's
+// None) has no number: what integers can't express (division, floats) the program computes, as a tensor without axes.
 #include "bindings/py.h"
 
+#include <algorithm>
+
+#include "api/ops.h"
 #include "base/error.h"
 #include "bindings/tensor_methods.h"
+#include "tensor/default_dtype.h"
 
 namespace paddle::bindings {
 namespace {
@@ -20,14 +25,23 @@ Dim& dim_in(PyObject* o) { return reinterpret_cast<PySymInt*>(o)->dim; }
 
 PyObject* number(PyObject* o) { return PyLong_FromLongLong(guard_int(dim_in(o))); }
 
+// The operand `o` for arithmetic in floating point, or in integers that sizes have no expression for.
+Object operand(PyObject* o, bool floating) {
+  if (Py_TYPE(o) != symint_type) return Object::borrow(o);
+  if (has_hint(dim_in(o))) return own(number(o));
+  return own(wrap(ops::full({}, Scalar(dim_in(o)), floating ? default_dtype() : DType::kInt64)));
+}
+
 PyObject* sym_repr(PyObject* o) {
   return guard([&] { return must(PyUnicode_FromString(dim_in(o).str().c_str())); });
 }
 PyObject* sym_str(PyObject* o) {
+  if (!has_hint(dim_in(o))) return sym_repr(o);
   return guard([&] { return must(PyObject_Str(own(number(o)).get())); });
 }
 Py_hash_t sym_hash(PyObject* o) {
   try {
+    if (!has_hint(dim_in(o))) return std::max<Py_hash_t>(dim_in(o).bits(), 0);
     return PyObject_Hash(own(number(o)).get());
   } catch (...) {
     set_error();
@@ -58,9 +72,7 @@ PyObject* arithmetic_or(PyObject* a, PyObject* b, F&& f, binaryfunc otherwise) {
   if (integer_like(a) && integer_like(b)) return guard([&] { return wrap_dim(f(dim_of(a), dim_of(b))); });
   if (!PyFloat_Check(a) && !PyFloat_Check(b)) Py_RETURN_NOTIMPLEMENTED;
   return guard([&] {
-    Object x = is_sym(a) ? own(number(a)) : Object::borrow(a);
-    Object y = is_sym(b) ? own(number(b)) : Object::borrow(b);
-    return must(otherwise(x.get(), y.get()));
+    return must(otherwise(operand(a, true).get(), operand(b, true).get()));
   });
 }
 
@@ -95,26 +107,21 @@ PyObject* sym_abs(PyObject* a) {
   return guard([&] { return wrap_dim(max(dim_in(a), -dim_in(a))); });
 }
 // Anything else (true division, powers, shifts) works on the guarded number.
-template <binaryfunc f>
+template <binaryfunc f, bool floating = false>
 PyObject* on_numbers(PyObject* a, PyObject* b) {
-  return guard([&] {
-    Object x = is_sym(a) ? own(number(a)) : Object::borrow(a);
-    Object y = is_sym(b) ? own(number(b)) : Object::borrow(b);
-    return must(f(x.get(), y.get()));
-  });
+  return guard([&] { return must(f(operand(a, floating).get(), operand(b, floating).get())); });
 }
 PyObject* sym_pow(PyObject* a, PyObject* b, PyObject* m) {
   return guard([&] {
-    Object x = is_sym(a) ? own(number(a)) : Object::borrow(a);
-    Object y = is_sym(b) ? own(number(b)) : Object::borrow(b);
-    return must(PyNumber_Power(x.get(), y.get(), m));
+    const bool floating = PyFloat_Check(a) || PyFloat_Check(b);
+    return must(PyNumber_Power(operand(a, floating).get(), operand(b, floating).get(), m));
   });
 }
 
 PyObject* sym_compare(PyObject* a, PyObject* b, int op) {
   if (!integer_like(b)) {
     if (!PyFloat_Check(b)) Py_RETURN_NOTIMPLEMENTED;
-    return guard([&] { return must(PyObject_RichCompare(own(number(a)).get(), b, op)); });
+    return guard([&] { return must(PyObject_RichCompare(operand(a, true).get(), b, op)); });
   }
   return guard([&] {
     Dim x = dim_in(a), y = dim_of(b);
@@ -140,6 +147,7 @@ PyObject* sym_class(PyObject*, void*) {
   return reinterpret_cast<PyObject*>(&PyLong_Type);
 }
 PyObject* sym_format(PyObject* o, PyObject* spec) {
+  if (!has_hint(dim_in(o))) return sym_repr(o);
   return guard([&] { return must(PyObject_Format(own(number(o)).get(), spec)); });
 }
 PyObject* sym_item(PyObject* o, PyObject*) { return sym_index(o); }
@@ -162,7 +170,7 @@ PyType_Slot sym_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(sym_repr)},
                            {Py_nb_multiply, reinterpret_cast<void*>(sym_mul)},
                            {Py_nb_floor_divide, reinterpret_cast<void*>(sym_floor_div)},
                            {Py_nb_remainder, reinterpret_cast<void*>(sym_mod)},
-                           {Py_nb_true_divide, reinterpret_cast<void*>(on_numbers<PyNumber_TrueDivide>)},
+                           {Py_nb_true_divide, reinterpret_cast<void*>(on_numbers<PyNumber_TrueDivide, true>)},
                            {Py_nb_power, reinterpret_cast<void*>(sym_pow)},
                            {Py_nb_lshift, reinterpret_cast<void*>(on_numbers<PyNumber_Lshift>)},
                            {Py_nb_rshift, reinterpret_cast<void*>(on_numbers<PyNumber_Rshift>)},

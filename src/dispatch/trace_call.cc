@@ -29,6 +29,8 @@ class EmitCall {
  public:
   EmitCall(Trace& trace, OpCall& c) : trace_(trace), c_(c), place_(place_of(c)), traced_(c.op, args_storage_) {
     for (const Arg& a : c.args) args_.push_back(stand_in(a));
+    for (const pir::AttrDef& a : pir::op_def(c.op).attrs)
+      if (a.arg >= 0) make_sizes(args_[static_cast<size_t>(a.arg)]);
     traced_.args = std::span<Arg>(args_);
   }
 
@@ -79,6 +81,24 @@ class EmitCall {
       default:
         return a;
     }
+  }
+
+  // An attribute can't hold tensors: sizes given as such become symbols, told by something of that shape.
+  void make_sizes(Arg& arg) {
+    if (arg.tag() != Arg::Tag::kInts || arg.ints().resolved() || arg.ints().whole().defined()) return;
+    const Ints& v = arg.ints();
+    Shape dims = v.values();
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (i < v.tensors().size() && v.tensors()[i].defined())
+        dims[i] = new_symbol();
+      else if (dims[i].is_const() && dims[i].value() < 0)
+        return;  // the rule says what is wrong
+    }
+    pir::Type type = pir::Type::tensor(DType::kBool, dims);
+    const pir::Value operands[] = {full(pir::Attribute::boolean(false), DType::kBool, Shape{Dim(1)}),
+                                   ints_operand(arg)};
+    trace_.emit(pir::op_def("pd_op.expand"), operands, {}, {&type, 1});
+    arg = Arg(c_.kept_ints.emplace_front(Ints(view(dims))));
   }
 
   pir::Value full(const pir::Attribute& number, DType dtype, const Shape& shape) {

@@ -1,4 +1,5 @@
-#include <unordered_map>
+#include <algorithm>
+#include <unordered_set>
 
 #include "passes/passes.h"
 #include "pir/effects.h"
@@ -12,17 +13,52 @@ using pir::Value;
 
 namespace {
 
+// The sizes that operations which stay speak of. What only tells such a size (a tensor of sizes made a shape, whose
+// elements nobody reads) stays too.
+class Sizes {
+ public:
+  void read(const Operation& op) {
+    found_.clear();
+    pir::sizes_in(op, found_);
+    for (Dim d : found_) needed_.insert(d.bits());
+  }
+
+  bool told_by(const Operation& op) const {
+    if (needed_.empty()) return false;
+    const std::vector<Dim> told = pir::sizes_told_by(op);
+    return std::any_of(told.begin(), told.end(),
+                       [&](Dim d) { return needed_.contains(d.bits()) && !told_elsewhere(op, d); });
+  }
+
+ private:
+  // By an operation that stays anyway and stands before; inputs, in whatever order, all stand before.
+  static bool told_elsewhere(const Operation& op, Dim symbol) {
+    for (const Operation& other : *op.block()) {
+      if (&other == &op && op.num_operands()) return false;
+      if (&other == &op || pir::is_dead(other) || (!op.num_operands() && other.num_operands())) continue;
+      for (Value v : other.results_vector())
+        if (v && v.type().is_tensor() && std::find(v.shape().begin(), v.shape().end(), symbol) != v.shape().end())
+          return true;
+    }
+    return false;
+  }
+
+  std::unordered_set<int64_t> needed_;
+  std::vector<Dim> found_;
+};
+
 // Backwards: users stand below definitions, so one sweep removes whole chains.
-size_t sweep(Block& block) {
+size_t sweep(Block& block, Sizes& sizes) {
   size_t removed = 0;
   for (Operation* op = block.back(); op;) {
     Operation* previous = op->prev();
-    if (pir::is_dead(*op)) {
+    if (pir::is_dead(*op) && !sizes.told_by(*op)) {
       op->erase();
       ++removed;
     } else {
+      sizes.read(*op);
       for (size_t r = 0; r < op->num_regions(); ++r)
-        for (size_t b = op->region(r).size(); b-- > 0;) removed += sweep(op->region(r).block(b));
+        for (size_t b = op->region(r).size(); b-- > 0;) removed += sweep(op->region(r).block(b), sizes);
     }
     op = previous;
   }
@@ -75,8 +111,9 @@ size_t remove_unread_stacks(Operation& root) {
 size_t remove_dead_code(Operation& root) {
   size_t removed = 0;
   for (bool again = true; again;) {
+    Sizes sizes;
     for (size_t r = 0; r < root.num_regions(); ++r)
-      for (size_t b = root.region(r).size(); b-- > 0;) removed += sweep(root.region(r).block(b));
+      for (size_t b = root.region(r).size(); b-- > 0;) removed += sweep(root.region(r).block(b), sizes);
     size_t more = remove_unread_stacks(root);
     removed += more;
     again = more > 0;

@@ -336,6 +336,11 @@ bool holds(Dim a, DimRel rel, Dim b) {
 
 int64_t guard_int(Dim d) {
   if (d.is_const()) return d.bits();
+  if (!has_hint(d))  // the stand-in must not become a number of the program
+    fail(ErrorKind::kValue,
+         "the number of the open size {} is needed here, but only a running program knows it: give the size in the "
+         "InputSpec, or compute with it as a size or a tensor",
+         d.str());
   int64_t v = d.hint();
   record({d, DimRel::kEq, Dim(v)});
   return v;

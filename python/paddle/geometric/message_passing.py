@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import paddle
 
+from ..tensor._common import size_of
 from .segments import reduced_rows
 
 __all__ = []
@@ -23,7 +24,7 @@ def _check(op, reduce_op=None, message_op=None):
 def _count(out_size, x):
     if out_size is None:
         return x.shape[0]
-    size = int(out_size)
+    size = size_of(out_size)
     return size if size > 0 else x.shape[0]
 
 

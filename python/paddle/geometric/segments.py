@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import paddle
 
+from ..tensor._common import size_of
+
 __all__ = []
 
 
@@ -28,7 +30,7 @@ def reduced_rows(rows, ids, count, kind):
 
 def _segments(kind):
     def form(data, segment_ids, name=None):
-        count = int(segment_ids.max()) + 1 if segment_ids.shape[0] else 0
+        count = size_of(segment_ids.max() + 1) if segment_ids.shape[0] else 0
         return reduced_rows(data, segment_ids, count, kind)
 
     form.__name__ = form.__qualname__ = f"segment_{kind}"

@@ -72,6 +72,21 @@ def shape_args(shape):
     return [shape] if isinstance(shape, int) else shape
 
 
+def size_of(value):
+    """A size from a number or a tensor: an int; while a program is captured, a size that only running tells may be symbolic."""
+    if isinstance(value, Tensor):
+        if not _core.trace.is_traced(value):
+            return int(value)
+        one = core._C_ops.full([1], 0, "bool", None)
+        return core._C_ops.expand(one, core._C_ops.reshape(value, [1])).shape[0]
+    return value if _core.trace.is_symint(value) else int(value)
+
+
+def sizes_agree(a, b) -> bool:
+    """Whether two sizes are equal. Of symbolic ones the operator's rule, or its kernel, is the judge."""
+    return _core.trace.is_symint(a) or _core.trace.is_symint(b) or a == b
+
+
 def sized(function):
     """Decorator of functions whose first argument is a shape: sizes may be given one by one, and as `size`."""
 

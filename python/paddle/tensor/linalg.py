@@ -6,7 +6,7 @@ import math
 
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, finish, tensor_of
+from ._common import Tensor, accepts, axes_list, axis_in, finish, sizes_agree, tensor_of
 
 
 def _matmul(x, y):
@@ -29,11 +29,11 @@ def bmm(x, y, name=None, *, out=None):
         raise ValueError(
             f"x and y should be 3-dimensional. But received x's dimension: {x.shape}, y's dimension: {y.shape}"
         )
-    if x.shape[2] != y.shape[1]:
+    if not sizes_agree(x.shape[2], y.shape[1]):
         raise ValueError(
             f"x's width must be equal with y's height. But received x's shape: {x.shape}, y's shape: {y.shape}"
         )
-    if x.shape[0] != y.shape[0]:
+    if not sizes_agree(x.shape[0], y.shape[0]):
         raise ValueError(
             f"x's batch (shape[0]) must be equal with y's batch (shape[0]). But received {x.shape}, {y.shape}"
         )
@@ -105,7 +105,7 @@ def tensordot(x, y, axes=2, name=None):
     left, right = ([axis_in(a, t.ndim, "tensordot") for a in p] for p, t in zip(pair, (x, y)))
     # An axis of size 1 is summed on its own, so the other may have any size.
     for a, b in zip(left, right):
-        if x.shape[a] != y.shape[b]:
+        if not sizes_agree(x.shape[a], y.shape[b]):
             if x.shape[a] == 1:
                 y = _C_ops.sum(y, [b], None, True)
             elif y.shape[b] == 1:

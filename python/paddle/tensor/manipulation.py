@@ -7,7 +7,7 @@ import math
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, finish, tensor_of
+from ._common import Tensor, accepts, axes_list, axis_in, finish, sizes_agree, tensor_of
 from .indexing import *  # noqa: F403
 
 
@@ -389,9 +389,12 @@ def broadcast_shape(x_shape, y_shape):
     for i in range(max(len(x_shape), len(y_shape))):
         a = x_shape[-1 - i] if i < len(x_shape) else 1
         b = y_shape[-1 - i] if i < len(y_shape) else 1
-        if a != b and a != 1 and b != 1:
+        if a == 1 or b == 1:
+            out.append(b if a == 1 else a)
+            continue
+        if not sizes_agree(a, b):
             raise ValueError(f"[broadcast_shape] shapes {list(x_shape)} and {list(y_shape)} don't broadcast")
-        out.append(b if a == 1 else a)
+        out.append(b if _core.trace.is_symint(a) else a)
     return out[::-1]
 
 

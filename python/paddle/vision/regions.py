@@ -6,6 +6,8 @@ import numpy as np
 import paddle
 from paddle import nn
 
+from ..jit._trace_api import is_traced as in_capture
+
 __all__ = []
 
 
@@ -13,8 +15,16 @@ def _pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
+def _images(boxes_num, count):
+    """Which image each box belongs to, as a tensor [count]."""
+    if in_capture(boxes_num):
+        ends = paddle.cumsum(boxes_num.astype("int64"), axis=0)
+        return paddle.searchsorted(ends, paddle.arange(count), right=True)
+    return paddle.to_tensor(_batch_index(boxes_num, count))
+
+
 def _batch_index(boxes_num, count):
-    """Which image each box belongs to."""
+    """The same as an array."""
     numbers = boxes_num.numpy().reshape(-1).astype(np.int64)
     if int(numbers.sum()) != count:
         raise ValueError(f"expected boxes_num to sum to the number of boxes {count}, got {int(numbers.sum())}")
@@ -33,10 +43,10 @@ def _bilinear(x, image, y_at, x_at, limit):
         y_at, x_at = y_at.clip(min=0.0), x_at.clip(min=0.0)
     y0, x0 = paddle.floor(y_at), paddle.floor(x_at)
     if limit:
-        y0, x0 = y0.clip(max=height - 1.0), x0.clip(max=width - 1.0)
+        y0, x0 = y0.clip(max=height - 1), x0.clip(max=width - 1)
         y_at, x_at = (
-            paddle.minimum(y_at, paddle.full_like(y_at, height - 1.0)),
-            paddle.minimum(x_at, paddle.full_like(x_at, width - 1.0)),
+            paddle.minimum(y_at, paddle.full_like(y_at, height - 1)),
+            paddle.minimum(x_at, paddle.full_like(x_at, width - 1)),
         )
     flat = x.transpose([0, 2, 3, 1]).reshape([n * height * width, channels])
     base = image.reshape([-1] + [1] * (len(shape) - 1)) * (height * width)
@@ -70,7 +80,7 @@ def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_rati
     """
     rows, cols = _pair(output_size)
     count = boxes.shape[0]
-    image = _batch_index(boxes_num, count)
+    image = _images(boxes_num, count)
     if count == 0:
         return paddle.zeros([0, x.shape[1], rows, cols], x.dtype)
     shift = 0.5 if aligned else 0.0
@@ -80,29 +90,34 @@ def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_rati
     if not aligned:
         width, height = width.clip(min=1.0), height.clip(min=1.0)
     cell_h, cell_w = height / rows, width / cols
+    places = (image, y1, x1, cell_h, cell_w)
     if sampling_ratio > 0:
-        groups = {(sampling_ratio, sampling_ratio): np.arange(count)}
-    else:
-        sizes = np.stack([np.ceil(cell_h.numpy()), np.ceil(cell_w.numpy())], 1).astype(int).clip(1)
-        groups = {}
-        for i, size in enumerate(map(tuple, sizes)):
-            groups.setdefault(size, []).append(i)
+        return _aligned(x, places, (rows, cols), (sampling_ratio, sampling_ratio))
+    sizes = np.stack([np.ceil(cell_h.numpy()), np.ceil(cell_w.numpy())], 1).astype(int).clip(1)
+    groups = {}
+    for i, size in enumerate(map(tuple, sizes)):
+        groups.setdefault(size, []).append(i)
     parts, order = [], []
-    for (sh, sw), members in groups.items():
+    for points, members in groups.items():
         pick = paddle.to_tensor(np.asarray(members, np.int64))
-        gy, gx = paddle.gather(y1, pick), paddle.gather(x1, pick)
-        ch, cw = paddle.gather(cell_h, pick), paddle.gather(cell_w, pick)
-        down = (paddle.arange(rows * sh, dtype="float32").astype(x.dtype) + 0.5) / sh
-        across = (paddle.arange(cols * sw, dtype="float32").astype(x.dtype) + 0.5) / sw
-        y_at = (gy.unsqueeze(-1) + ch.unsqueeze(-1) * down).unsqueeze(-1).expand([len(members), rows * sh, cols * sw])
-        x_at = (gx.unsqueeze(-1) + cw.unsqueeze(-1) * across).unsqueeze(1).expand([len(members), rows * sh, cols * sw])
-        values = _bilinear(x, paddle.to_tensor(image[np.asarray(members)]), y_at, x_at, 1)
-        parts.append(values.reshape([len(members), x.shape[1], rows, sh, cols, sw]).mean([3, 5]))
-        order += list(members)
-    out = paddle.concat(parts, 0) if len(parts) > 1 else parts[0]
+        parts.append(_aligned(x, [paddle.gather(p, pick) for p in places], (rows, cols), points))
+        order += members
     if len(parts) == 1:
-        return out
-    return paddle.gather(out, paddle.to_tensor(np.argsort(order)), axis=0)
+        return parts[0]
+    return paddle.gather(paddle.concat(parts, 0), paddle.to_tensor(np.argsort(order)), axis=0)
+
+
+def _aligned(x, places, cells, points):
+    """Boxes at `places` (image, y, x, a cell's height and width, each [R]), `points` a cell and axis: [R, C, *cells]."""
+    image, y1, x1, cell_h, cell_w = places
+    (rows, cols), (sh, sw) = cells, points
+    count = image.shape[0]
+    down = (paddle.arange(rows * sh, dtype="float32").astype(x.dtype) + 0.5) / sh
+    across = (paddle.arange(cols * sw, dtype="float32").astype(x.dtype) + 0.5) / sw
+    y_at = (y1.unsqueeze(-1) + cell_h.unsqueeze(-1) * down).unsqueeze(-1).expand([count, rows * sh, cols * sw])
+    x_at = (x1.unsqueeze(-1) + cell_w.unsqueeze(-1) * across).unsqueeze(1).expand([count, rows * sh, cols * sw])
+    values = _bilinear(x, image, y_at, x_at, 1)
+    return values.reshape([count, x.shape[1], rows, sh, cols, sw]).mean([3, 5])
 
 
 class RoIAlign(nn.Layer):

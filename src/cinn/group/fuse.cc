@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cinn/group/translator.h"
 #include "pir/builder.h"
+#include "pir/effects.h"
 #include "pir/rewrite/pass.h"
 
 namespace paddle::cinn {
@@ -46,6 +47,8 @@ class Fuser {
  private:
   bool belongs_inside(const Operation& op) const {
     // Kernels check indices and say which is wrong; a compiled group reads a row that exists and says nothing.
+    // A group's sizes must be known before it runs.
+    if (!pir::sizes_told_by(op).empty()) return false;
     if (!options_.all) return translatable(op) && !picks_rows(op);
     return translatable(op, {.loops = true}) && !op.has(kInplaceOnly);
   }
@@ -55,7 +58,11 @@ class Fuser {
   void find_edges() {
     before_.resize(ops_.size());
     int last_effect = -1;
+    std::unordered_map<int64_t, int> tellers;  // of sizes, by their symbols
     for (size_t i = 0; i < ops_.size(); ++i) {
+      if (!tellers.empty()) follow_tellers(i, tellers);
+      if (!inside_[i])
+        for (Dim d : pir::sizes_told_by(*ops_[i])) tellers.try_emplace(d.bits(), static_cast<int>(i));
       auto use = [&](Value v) {
         if (!v || !v.is_result()) return;
         auto it = position_.find(v.defining_op());
@@ -69,6 +76,13 @@ class Fuser {
         last_effect = static_cast<int>(i);
       }
     }
+  }
+
+  void follow_tellers(size_t i, const std::unordered_map<int64_t, int>& tellers) {
+    std::vector<Dim> sizes;
+    ops_[i]->walk([&](Operation& op) { pir::sizes_in(op, sizes); });
+    for (Dim d : sizes)
+      if (auto it = tellers.find(d.bits()); it != tellers.end()) before_[i].insert(it->second);
   }
 
   // Whether unit `to` needs unit `from` by way of some other unit.

@@ -130,7 +130,7 @@ class Driver : public Rewriter::Listener {
   bool step(Operation* op) {
     if (!op->block()) return false;
     rewriter_.before(op);
-    if (options_.remove_dead && is_dead(*op)) {
+    if (options_.remove_dead && is_dead(*op) && sizes_told_by(*op).empty()) {
       count("(dead)");
       rewriter_.erase(op);
       return true;

@@ -169,6 +169,14 @@ def convert_function(fn: types.FunctionType, owner: Any = None) -> types.Functio
     return fn if converted is None else converted
 
 
+def library_loop(fn: types.FunctionType) -> types.FunctionType:
+    """A function of the library itself in its transformed form: its loop over a size that is open becomes an operator."""
+    from . import runtime  # noqa: F401
+
+    with _lock:
+        return _convert(fn)
+
+
 _CONVERTED = "__jst_converted__"
 
 

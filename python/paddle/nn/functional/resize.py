@@ -6,6 +6,8 @@ import math
 
 import paddle
 
+from ...tensor._common import size_of
+
 __all__ = []
 
 _MODES = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2, "nearest": 0, "area": 0}
@@ -97,10 +99,10 @@ def _channels_last(data_format, rank):
 
 def _numbers(value, n, name):
     if isinstance(value, paddle.Tensor):
-        value = value.tolist()
+        value = list(value) if value.ndim else value
     if not isinstance(value, (list, tuple)):
-        return [value] * n
-    values = [v.item() if isinstance(v, paddle.Tensor) else v for v in value]
+        value = [value] * n
+    values = [size_of(v) if name == "size" else v.item() if isinstance(v, paddle.Tensor) else v for v in value]
     if len(values) == 1:
         values = values * n
     if len(values) != n:
@@ -128,8 +130,10 @@ def _target(sizes, size, scale_factor):
 
 
 def _scaled(size, factor):
-    whole = round(factor)
-    return size * whole if whole == factor else math.floor(size * factor)
+    whole, part = round(factor), round(1 / factor)
+    if whole == factor:
+        return size * whole
+    return size // part if 1 / part == factor else math.floor(size * factor)
 
 
 def _scale(n, out, factor, align_corners):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import paddle
 
+from ...jit._trace_api import is_symint
+from ...jit.dy2static.convert import library_loop
 from .. import functional as F
 from .container import LayerList
 from .layers import Layer
@@ -43,6 +45,9 @@ def rnn(cell, inputs, initial_states=None, sequence_length=None, time_major=Fals
     mask = None
     if sequence_length is not None:
         mask = F.sequence_mask(sequence_length, maxlen=steps, dtype="bool")
+    if is_symint(steps) and isinstance(inputs, paddle.Tensor):
+        run = library_loop(_open_length)
+        return run(cell, inputs, initial_states, mask, steps, time_axis, is_reverse, kwargs)
     series = _map(lambda x: paddle.unbind(x, axis=time_axis), inputs)
     states, outputs = initial_states, []
     for i in range(steps):
@@ -53,6 +58,19 @@ def rnn(cell, inputs, initial_states=None, sequence_length=None, time_major=Fals
     if is_reverse:
         outputs.reverse()
     return _stack(outputs, time_axis), states
+
+
+def _open_length(cell, inputs, states, mask, steps, time_axis, is_reverse, kwargs):
+    """The same where a captured program leaves the number of steps open: one loop operator, not a copy for each step."""
+    outputs = []
+    for i in range(steps):
+        t = steps - 1 - i if is_reverse else i
+        step = inputs[:, t] if time_axis else inputs[t]
+        out, new_states = cell(step, states, **kwargs)
+        states = new_states if mask is None else _merge(mask[:, t], new_states, states)
+        outputs.append(out)
+    joined = paddle.stack(outputs, axis=time_axis)
+    return paddle.flip(joined, [time_axis]) if is_reverse else joined, states
 
 
 def _at(series, t, like):
