@@ -2,8 +2,9 @@
 //
 // The class answers `int` as its __class__, so isinstance(n, int) holds; it is not a subclass, because CPython's C code
 // reads a true int's digits without asking. Whatever needs the number (__index__, __bool__, __hash__, __format__)
-// records a guard that it stays what it is; arithmetic stays symbolic. A size that no call has shown yet (an InputSpec's
-// None) has no number: what integers can't express (division, floats) the program computes, as a tensor without axes.
+// records a guard that it stays what it is; arithmetic stays symbolic. A size that no call has shown yet (an
+// InputSpec's None) has no number: what integers can't express (division, floats) the program computes, as a tensor
+// without axes.
 #include "bindings/py.h"
 
 #include <algorithm>
@@ -71,9 +72,7 @@ template <class F>
 PyObject* arithmetic_or(PyObject* a, PyObject* b, F&& f, binaryfunc otherwise) {
   if (integer_like(a) && integer_like(b)) return guard([&] { return wrap_dim(f(dim_of(a), dim_of(b))); });
   if (!PyFloat_Check(a) && !PyFloat_Check(b)) Py_RETURN_NOTIMPLEMENTED;
-  return guard([&] {
-    return must(otherwise(operand(a, true).get(), operand(b, true).get()));
-  });
+  return guard([&] { return must(otherwise(operand(a, true).get(), operand(b, true).get())); });
 }
 
 PyObject* sym_add(PyObject* a, PyObject* b) {
