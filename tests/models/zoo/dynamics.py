@@ -100,7 +100,7 @@ class KalmanFilter(nn.Layer):
         return paddle.stack(states, axis=1), p
 
 
-@model("pinn", lambda n, draw: [draw.uniform32(4 * n, 1), draw.uniform32(4 * n, 1)], tolerance=5e-5, why="second derivatives")
+@model("pinn", lambda n, draw: [draw.uniform32(4 * n, 1), draw.uniform32(4 * n, 1)], tolerance=5e-5, why="second derivatives", differentiates=True)
 class PINN(nn.Layer):
     """Residual of Burgers' equation: derivatives by paddle.grad inside forward."""
 
@@ -119,7 +119,7 @@ class PINN(nn.Layer):
         return u, u_t + u * u_x - 0.01 * u_xx
 
 
-@model("hamiltonian", lambda n, draw: [draw.image(n, 4)], tolerance=2e-5, why="steps of a solver")
+@model("hamiltonian", lambda n, draw: [draw.image(n, 4)], tolerance=2e-5, why="steps of a solver", differentiates=True)
 class Hamiltonian(nn.Layer):
     """Leapfrog by the gradient of a learned energy."""
 

@@ -35,6 +35,7 @@ class Model:
     batches: tuple = (2, 3)
     tolerance: float = 1e-5  # of the largest value of an output
     trains: bool = True  # the loss has a gradient
+    differentiates: bool = False  # asks for gradients in forward, so no_grad() isn't for it
     why: str = ""  # of a wider tolerance, or of no training
 
     @property
