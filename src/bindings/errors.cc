@@ -78,23 +78,35 @@ bool is_package_file(const char* path) {
   return p.starts_with(package_folder()) || p.starts_with("<frozen") || p.starts_with("<string>");
 }
 
+namespace {
+
+// Messages may quote bytes of a damaged file.
+void set_text(PyObject* cls, const std::string& message) noexcept {
+  PyObject* text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace");
+  if (!text) return;
+  PyErr_SetObject(cls, text);
+  Py_DECREF(text);
+}
+
+}  // namespace
+
 void set_error() noexcept {
   try {
     throw;
   } catch (const PythonError&) {
     // already set
   } catch (const dispatch::GraphBreak& e) {
-    PyErr_SetString(graph_break_class ? graph_break_class : PyExc_RuntimeError, e.what());
+    set_text(graph_break_class ? graph_break_class : PyExc_RuntimeError, e.what());
   } catch (const executor::AssertionFailed& e) {
-    PyErr_SetString(PyExc_AssertionError, e.what());
+    set_text(PyExc_AssertionError, e.what());
   } catch (const Error& e) {
-    PyErr_SetString(class_of(e.kind()), (e.what() + user_line()).c_str());
+    set_text(class_of(e.kind()), e.what() + user_line());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_SystemError, e.what());
+    set_text(PyExc_SystemError, e.what());
   } catch (...) {
-    PyErr_SetString(PyExc_SystemError, "an unknown C++ exception");
+    set_text(PyExc_SystemError, "an unknown C++ exception");
   }
 }
 

@@ -91,11 +91,27 @@ std::string read_text(const std::string& path) {
   return std::move(out).str();
 }
 
-PyObject* to_json(PyObject*, PyObject* program) {
+// to_json(program, tensors=None): with the digests of the program and of these, its parameters in the file's order.
+PyObject* to_json(PyObject*, PyObject* args) {
   return guard([&] {
+    PyObject *program, *tensors = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O", &program, &tensors)) throw PythonError();
     IrProgram& p = program_of(program);
     pir::ValueMap map;
-    return text(pir::program_to_json(compile::official_form(p.trace ? p.trace->snapshot(map) : p.program().clone())));
+    pir::JsonInfo info;
+    info.digest = tensors != Py_None;
+    if (info.digest) info.parameters_digest = pir::digest_of_tensors(tensors_from(tensors, "parameters"));
+    return text(
+        pir::program_to_json(compile::official_form(p.trace ? p.trace->snapshot(map) : p.program().clone()), info));
+  });
+}
+// compare_digest(program, tensors): ValueError if its file said that they are others.
+PyObject* compare_digest(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *program, *tensors;
+    if (!PyArg_ParseTuple(args, "OO", &program, &tensors)) throw PythonError();
+    pir::compare_digest(program_of(program).program(), tensors_from(tensors, "parameters"));
+    Py_RETURN_NONE;
   });
 }
 // from_json(text, parameters, type): parameters are a dict that fills the program's, or bytes of a .pdiparams.
@@ -147,7 +163,13 @@ PyObject* from_json(PyObject*, PyObject* args) {
   });
 }
 PyObject* load_file(PyObject*, PyObject* path) {
-  return guard([&] { return text(read_text(string_from(path, "load"))); });
+  return guard([&] {
+    const std::string name = string_from(path, "load"), contents = read_text(name);
+    PyObject* decoded = PyUnicode_DecodeUTF8(contents.data(), static_cast<Py_ssize_t>(contents.size()), nullptr);
+    if (decoded) return decoded;
+    PyErr_Clear();
+    fail(ErrorKind::kValue, "'{}' is no text in UTF-8, as programs are", name);
+  });
 }
 
 // write_tensors(tensors) -> bytes, as a .pdiparams holds them.
@@ -169,7 +191,8 @@ PyObject* read_tensors(PyObject*, PyObject* bytes) {
 }
 
 PyMethodDef functions[] = {{"pruned", pruned, METH_VARARGS, "(program, outputs)"},
-                           {"to_json", to_json, METH_O, nullptr},
+                           {"to_json", to_json, METH_VARARGS, "(program, tensors=None)"},
+                           {"compare_digest", compare_digest, METH_VARARGS, "(program, tensors)"},
                            {"from_json", from_json, METH_VARARGS, "(text, parameters, type)"},
                            {"read_text", load_file, METH_O, nullptr},
                            {"write_tensors", write_tensors, METH_O, nullptr},

@@ -104,7 +104,12 @@ PyObject* save(PyObject*, PyObject* args) {
       std::string prefix = prefix_of(path, string_from(key, "save"));
       Object main = own(PyObject_GetAttrString(PyTuple_GET_ITEM(value, 0), "main_program"));
       pir::Program p = compile::official_form(for_file(program_in(main.get())->captured()));
-      write_text(prefix + ".json", pir::program_to_json(p));
+      Tensors parameters;
+      for (const std::string& name : pir::parameter_names(p)) parameters.push_back(p.parameter(name));
+      pir::JsonInfo info;
+      info.digest = true;
+      info.parameters_digest = pir::digest_of_tensors(parameters);
+      write_text(prefix + ".json", pir::program_to_json(p, info));
       // Official Paddle refuses a file without tensors.
       if (pir::parameter_names(p).empty())
         std::filesystem::remove(prefix + ".pdiparams");

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import ir, to_tensor, trace
 from ..base import core
+from ..jit.formats import naming
 from ..pir.program import Program
 from .config import Config
 from .types import DataType
@@ -174,7 +175,8 @@ def _program_of(config: Config) -> Program:
         if params_file and os.path.exists(params_file):
             with open(params_file, "rb") as f:
                 params = f.read()
-    program = ir.from_json(text, params, Program)
+    with naming("create_predictor", None if config._buffers is not None else f"{program_file}' with '{params_file}"):
+        program = ir.from_json(text, params, Program)
     missing = [name for name, tensor, _ in program._captured() if ir.is_declared(tensor)]
     if missing:
         raise RuntimeError(

@@ -10,6 +10,7 @@ from typing import Any
 from . import _trace_api as trace
 from ._state import switches
 from .dy2static import convert
+from .formats import check_format
 from .report import Report
 from .static_function import StaticFunction
 from .translated_layer import TranslatedLayer
@@ -166,11 +167,14 @@ def save(layer, path: str, input_spec=None, **configs) -> None:
         layer: a Layer (all its static methods are written; ``forward`` is made static if need be) or a function.
         path: a prefix; folders are created.
         input_spec: InputSpecs, tensors or values for ``forward``'s arguments. Default: those of ``to_static`` or of the last call.
-        output_spec (list): the outputs to keep. ``with_hook``, ``combine_params``, ``clip_extra``, ``skip_forward``,
-            ``skip_prune_program``, ``input_names_after_prune``: as in Paddle.
+        skip_forward (bool): write the other static methods only. ``clip_extra``, ``skip_prune_program`` and
+            ``keep_name_table`` change nothing: programs hold what they compute, no more.
 
     Raises:
         ValueError: no ``input_spec`` and the function hasn't been called; the path is empty.
+        NotImplementedError: an option of official Paddle's asks for what isn't written: ``output_spec``, ``with_hook``,
+            ``input_names_after_prune``, ``separate_params``, ``use_dist``, ``combine_params`` with several methods,
+            ``FLAGS_json_format_model=0`` (a protobuf ``.pdmodel``).
     """
     if not isinstance(path, str) or not path or path.endswith("/"):
         raise ValueError(f"[jit.save] expected a file prefix, got {path!r}")
@@ -181,10 +185,15 @@ def save(layer, path: str, input_spec=None, **configs) -> None:
     unknown = sorted(set(configs) - known)
     if unknown:
         raise ValueError(f"[jit.save] unknown option '{unknown[0]}'; known are {sorted(known)}")
+    check_format("jit.save", configs)
     programs = {}
     for name, fn in _methods_to_save(layer, configs).items():
         spec = input_spec if name == "forward" or not isinstance(layer, trace.layer_class()) else None
         programs[name] = (fn.concrete_program_specify_input_spec(_as_specs(spec)), layer)
+    if configs.get("combine_params") and len(programs) > 1:
+        raise NotImplementedError(
+            f"[jit.save] combine_params asks for one file of the parameters of {sorted(programs)}: each has its own"
+        )
     if not programs:
         raise ValueError("[jit.save] nothing to save: the layer has no static method and skip_forward is set")
     trace.save(path, programs, configs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .._core import ir, trace
+from ..jit.formats import check_format, naming
 from ..pir.program import Program
 from .scope import global_scope
 from .state_io import (
@@ -89,7 +90,9 @@ def save_inference_model(path_prefix: str, feed_vars, fetch_vars, executor, **kw
 
     Raises:
         ValueError: the prefix is no str, or names a folder; see ``normalize_program``.
+        NotImplementedError: ``legacy_format`` or ``FLAGS_json_format_model=0`` asks for a protobuf program (``.pdmodel``).
     """
+    check_format("save_inference_model", kwargs)
     program_file, params_file = _file_names(path_prefix, kwargs)
     if not os.path.basename(path_prefix):
         raise ValueError("path_prefix should be a path prefix, not a directory")
@@ -97,8 +100,11 @@ def save_inference_model(path_prefix: str, feed_vars, fetch_vars, executor, **kw
     if folder:
         os.makedirs(folder, exist_ok=True)
     pruned = normalize_program(program_or_default(kwargs.get("program"), "save_inference_model"), feed_vars, fetch_vars)
+    tensors = parameter_tensors(pruned)
+    with trace.outside():
+        text = ir.to_json(pruned, [tensors[name] for name in sorted(tensors)])
     with open(program_file, "w") as f:
-        f.write(ir.to_json(pruned))
+        f.write(text)
     if pruned._captured():
         save_to_file(params_file, _serialized(pruned))
     elif os.path.exists(params_file):
@@ -136,9 +142,11 @@ def load_inference_model(path_prefix, executor, **kwargs) -> list:
             params_file = os.path.join(path_prefix, params) if params else None
         text = read_program_text(program_file)
         data = load_from_file(params_file) if params_file and os.path.exists(params_file) else b""
-    program = deserialize_program(text)
-    if data:
-        deserialize_persistables(program, data, executor)
+    with naming("load_inference_model", program_file if path_prefix is not None else None):
+        program = deserialize_program(text)
+    with naming("load_inference_model", params_file if path_prefix is not None else None):
+        if data:
+            deserialize_persistables(program, data, executor)
     return [program, program._input_names, program._fetched]
 
 
@@ -200,6 +208,7 @@ def deserialize_persistables(program, data: bytes, executor) -> None:
     if len(names) != len(tensors):
         raise ValueError(f"[deserialize_persistables] the program has {len(names)} parameters, the data {len(tensors)}")
     handles = program._state_vars()
+    ir.compare_digest(program, tensors)
     for name, tensor in zip(names, tensors):
         if list(tensor.shape) != list(handles[name].shape):
             raise ValueError(

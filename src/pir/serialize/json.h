@@ -14,7 +14,13 @@ constexpr int kJsonVersion = 4;  // written; 1 to this are read
 struct JsonInfo {
   int version = kJsonVersion;
   bool trainable = true;
+  // Written beside the version, where official Paddle looks at no other key: a digest of the program and one of its
+  // parameters (digest_of_tensors), by which a reader of ours finds out that bytes changed. A file without is believed.
+  bool digest = false;
+  std::string parameters_digest;
 };
+// The reader leaves the parameters' digest on the module under this name; load_parameters() compares and removes it.
+inline constexpr const char* kParametersDigest = "parameters_digest";
 
 // ValueError for text that is no such program (with what is wrong, and where: block, operation number and name);
 // NotImplementedError for a version, operations, attributes or types that this library doesn't know, with all their

@@ -2,6 +2,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/disk_cache.h"
+#include "pir/serialize/json.h"
 #include "pir/serialize/json_words.h"
 #include "pir/serialize/wire_types.h"
 #include "spmd/placement.h"
@@ -22,6 +24,7 @@ class Reader {
       if (auto it = base.find("trainable"); it != base.end()) info->trainable = boolean(*it, "trainable");
     }
     Program p;
+    compare_digests(root, base, p);
     const Json& regions = array(member(member(root, "program"), "regions"), "regions");
     if (regions.size() != 1) malformed("expected one region, got {}", regions.size());
     const Json& blocks = array(member(regions[0], "blocks"), "blocks");
@@ -37,6 +40,18 @@ class Reader {
   }
 
  private:
+  static void compare_digests(const Json& root, const Json& base, Program& p) {
+    auto digest = base.find("digest");
+    if (digest == base.end()) return;
+    if (auto it = digest->find("program"); it != digest->end())
+      if (text(*it, "digest") != digest_of(member(root, "program").dump()).str())
+        malformed(
+            "the program was changed since it was written, its digest is another; to read a file that was changed on "
+            "purpose, remove the key \"digest\" from \"base_code\"");
+    if (auto it = digest->find("parameters"); it != digest->end())
+      p.module().set_attr(kParametersDigest, Attribute::string(text(*it, "digest")));
+  }
+
   // All unknown operations at once: a user who must know what is missing wants the whole list.
   void find_unknown(const Json& b, int depth) {
     if (depth > kMaxDepth) malformed("regions are nested too deeply");

@@ -1,6 +1,8 @@
 // Programs as Paddle's JSON.
 #include <unordered_map>
 
+#include "base/disk_cache.h"
+#include "pir/serialize/json.h"
 #include "pir/serialize/json_words.h"
 #include "pir/serialize/wire_types.h"
 #include "spmd/placement.h"
@@ -14,6 +16,8 @@ class Writer {
     Json root;
     root["base_code"] = {{"magic", "pir"}, {"trainable", info.trainable}, {"version", info.version}};
     root["program"]["regions"] = Json::array({region(p.region())});
+    if (info.digest) root["base_code"]["digest"]["program"] = digest_of(root["program"].dump()).str();
+    if (!info.parameters_digest.empty()) root["base_code"]["digest"]["parameters"] = info.parameters_digest;
     return root;
   }
 

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/disk_cache.h"
 #include "base/error.h"
 #include "pir/constant.h"
+#include "pir/serialize/json.h"
 
 namespace paddle::pir {
 namespace {
@@ -229,6 +231,28 @@ void write_tensor(std::ostream& out, const Tensor& tensor) {
   check(static_cast<bool>(out), ErrorKind::kRuntime, "[parameters] writing failed");
 }
 
+std::string digest_of_tensors(std::span<const Tensor> tensors) {
+  std::string all;
+  for (const Tensor& t : tensors) {
+    DenseData data;
+    const bool direct = t.is_dense() && t.place().is_cpu() && t.is_contiguous();
+    if (!direct) data = dense_of(t);
+    const auto* from = direct ? static_cast<const char*>(t.data()) : reinterpret_cast<const char*>(data.bytes.data());
+    const size_t bytes = static_cast<size_t>(t.numel()) * size_of(t.dtype());
+    all += fmt::format("{} {} {};", name_of(t.dtype()), to_string(view(t.shape())), digest_of({from, bytes}).str());
+  }
+  return digest_of(all).str();
+}
+
+void compare_digest(Program& program, std::span<const Tensor> tensors) {
+  const Attribute expected = program.module().attr(kParametersDigest);
+  if (!expected) return;
+  check(digest_of_tensors(tensors) == expected.as_string(), ErrorKind::kValue,
+        "[parameters] they aren't those that the program was saved with, their digest is another; to use others on "
+        "purpose, remove the key \"digest\" from the program's \"base_code\"");
+  program.module().erase_attr(kParametersDigest);
+}
+
 std::vector<std::string> parameter_names(const Program& program) {
   std::vector<std::string> names;
   for (Operation* op : parameter_ops(program)) names.push_back(op->attr("parameter_name").as_string());
@@ -246,6 +270,7 @@ void load_parameters(Program& program, std::span<const std::byte> bytes) {
           ops[i]->attr("parameter_name").as_string(), type.str(), name_of(tensors[i].dtype()),
           to_string(view(tensors[i].shape())));
   }
+  compare_digest(program, tensors);
   for (size_t i = 0; i < ops.size(); ++i) {
     tensors[i]->persistable = true;
     program.set_parameter(ops[i]->attr("parameter_name").as_string(), std::move(tensors[i]));

@@ -16,6 +16,11 @@ namespace paddle::pir {
 std::vector<Tensor> read_tensors(std::span<const std::byte> bytes);
 void write_tensor(std::ostream& out, const Tensor& tensor);  // RuntimeError if the stream fails
 
+// Of their elements, dtypes and shapes, in order: what a program's file may say of its parameters (JsonInfo).
+std::string digest_of_tensors(std::span<const Tensor> tensors);
+// Compares with what the program's file said, if it did, and forgets it. ValueError where it differs.
+void compare_digest(Program& program, std::span<const Tensor> tensors);
+
 // Names of the program's builtin.parameter operations, sorted: what a `.pdiparams` file holds.
 std::vector<std::string> parameter_names(const Program& program);
 // Sets the program's parameters. ValueError where the file doesn't fit the program (number, shapes, dtypes).

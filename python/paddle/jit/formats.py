@@ -1,0 +1,45 @@
+"""What readers and writers of program files say: which file is meant, and what can't be written."""
+
+from __future__ import annotations
+
+import contextlib
+
+from ..framework.flags import get_flags
+
+# Options of official Paddle's writers that change what is written, and the value at which nothing is asked for.
+_UNSUPPORTED = {
+    "legacy_format": (False, "a program of Paddle 2 (.pdmodel, protobuf)"),
+    "separate_params": (False, "a file for each parameter"),
+    "use_dist": (
+        False,
+        "the files of a distributed program; save the whole one, or paddle.distributed.save_state_dict",
+    ),
+    "output_spec": (None, "a part of the outputs; return just these from the function"),
+    "with_hook": (False, "hooks of the layer; call them in a function of your own and save that"),
+    "input_names_after_prune": (None, "other names of the inputs; give them to InputSpec"),
+}
+
+
+def check_format(function: str, options: dict) -> None:
+    """
+    Raises:
+        NotImplementedError: an option, or ``FLAGS_json_format_model``, asks for what can't be written.
+    """
+    for name, (nothing, what) in _UNSUPPORTED.items():
+        if options.get(name, nothing) not in (nothing, None):
+            raise NotImplementedError(f"[{function}] {name}={options[name]!r} asks for {what}: not supported")
+    if not get_flags("FLAGS_json_format_model")["FLAGS_json_format_model"]:
+        raise NotImplementedError(
+            f"[{function}] FLAGS_json_format_model=0 asks for a protobuf program (.pdmodel): only .json is written"
+        )
+
+
+@contextlib.contextmanager
+def naming(function: str, path: str | None):
+    """Errors of what is read inside say which file it is."""
+    try:
+        yield
+    except (ValueError, TypeError, IndexError, NotImplementedError) as error:
+        if path is None:
+            raise
+        raise type(error)(f"[{function}] '{path}': {error}") from None

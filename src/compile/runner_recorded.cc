@@ -1,0 +1,225 @@
+// Runner: a call with gradients, as one node of the eager graph.
+#include "api/ops.h"
+#include "autograd/accumulate.h"
+#include "autograd/engine.h"
+#include "autograd/node.h"
+#include "compile/interpret.h"
+#include "compile/runner_parts.h"
+#include "compile/training.h"
+#include "dispatch/eager.h"
+#include "dispatch/state.h"
+#include "distributed/environment.h"
+#include "distributed/reshard.h"
+#include "executor/bundle.h"
+#include "spmd/dist_payload.h"
+
+namespace paddle::compile {
+namespace {
+
+// What a forward part keeps: a tensor, or a bundle of those that loops kept. The versions are those of each tensor.
+struct Saved {
+  Tensor tensor;
+  std::vector<uint32_t> versions;
+
+  explicit Saved(Tensor t) : tensor(std::move(t)) {
+    executor::for_each_held(tensor, [&](Tensor& x) { versions.push_back(version_of(x)); });
+  }
+  static uint32_t version_of(const Tensor& t) { return t.is_dense() ? t->storage->version() : 0; }
+};
+
+// One call of a program with gradients.
+class ProgramNode final : public autograd::Node {
+ public:
+  std::shared_ptr<Runner> runner;
+  std::shared_ptr<TrainingProgram> training;  // null: the eager route
+  std::vector<Saved> kept;
+  std::vector<size_t> edge_of_source;  // per source (inputs, then parameters): its edge, or none
+  Tensors inputs, parameters;          // with their histories
+  std::vector<Ref<RefCounted>> histories;
+  RandomKey key;              // the generator before the call
+  executor::DrawnKeys drawn;  // in the forward part, for what is computed again
+  std::vector<uint8_t> needs;
+  size_t num_user_outputs = 0;
+  bool released = false;
+
+  std::string name() const override { return runner->captured().name + "_grad"; }
+
+  void release_saved() override {
+    released = true;
+    kept.clear();
+    inputs.clear();
+    parameters.clear();
+  }
+
+  Tensors apply(Tensors&& out_grads, bool create_graph) override {
+    check(!released, ErrorKind::kRuntime,
+          "[{}] this part of the graph was run backward already and its saved tensors are freed; pass "
+          "retain_graph=True to the "
+          "first backward to go through it again",
+          runner->captured().name);
+    if (create_graph || !training) return by_eager_route(out_grads, create_graph);
+    for (Saved& s : kept) {
+      size_t at = 0;
+      executor::for_each_held(s.tensor, [&](Tensor& t) {
+        uint32_t now = Saved::version_of(t), then = s.versions[at++];
+        check(now == then, ErrorKind::kRuntime,
+              "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at "
+              "version {}, expected {}",
+              runner->captured().name, to_string(view(t.shape())), now, then);
+      });
+    }
+    Tensors args;
+    for (const Saved& s : kept) args.push_back(s.tensor);
+    for (size_t i : training->grad_inputs()) {
+      Tensor g = out_grads[i];
+      if (!g.defined()) {
+        dispatch::GradMode off(false);
+        g = ops::full(output_metas[i].shape, Scalar(0.0), output_metas[i].dtype);
+      } else if (g.is_dist()) {
+        g = seed_of(g);
+      }
+      args.push_back(std::move(g));
+    }
+    std::vector<Tensor> results = training->backward().run(args, {}, nullptr, &drawn);
+    Tensors grads(edges.size());
+    const auto& sources = training->grad_results();
+    for (size_t k = 0; k < sources.size(); ++k) {
+      Tensor& g = grads[edge_of_source[sources[k]]];
+      g = results[k];
+      if (const auto& attr = training->grad_attrs()[k]) {
+        const Tensor& of = sources[k] < inputs.size() ? inputs[sources[k]] : parameters[sources[k] - inputs.size()];
+        bool has_part = attr->mesh.contains(distributed::Environment::current().rank());
+        g = spmd::make_dist(of.shape(), of.dtype(), of.place(), attr, has_part ? g : Tensor());
+      }
+    }
+    return grads;
+  }
+
+ private:
+  // The gradient of a result, whole as the program takes it. Where its mesh is elsewhere nothing reads it.
+  static Tensor seed_of(const Tensor& g) {
+    dispatch::GradMode off(false);
+    if (spmd::dist_payload(g).local.defined()) return distributed::whole_value(g);
+    return ops::full(g.shape(), Scalar(0.0), g.dtype());
+  }
+
+  // The operations once more, recorded by the tape; then its gradient.
+  Tensors by_eager_route(const Tensors& out_grads, bool create_graph) {
+    Generator replay;
+    replay.set_state(key);
+    Tensors ins = inputs, params = parameters, wanted;
+    std::vector<size_t> edge;
+    size_t h = 0;
+    auto restore = [&](Tensor& t, size_t source) {
+      bool need = needs[source];
+      Tensor alias = handle_of(t);
+      if (need) {
+        Ref<RefCounted> history = histories[h++];
+        if (create_graph) {
+          // The handle as it was at the call: its history goes on behind this node.
+          alias = t;
+          (void)history;
+        } else {
+          alias.set_stop_gradient(false);
+        }
+        wanted.push_back(alias);
+        edge.push_back(edge_of_source[source]);
+      }
+      t = alias;
+    };
+    for (size_t i = 0; i < ins.size(); ++i) restore(ins[i], i);
+    for (size_t i = 0; i < params.size(); ++i) restore(params[i], ins.size() + i);
+    std::vector<Tensor> outs;
+    {
+      dispatch::GradMode on(true);
+      outs = interpret(runner->captured().program, ins, params, &replay);
+    }
+    Tensors roots, seeds;
+    for (size_t i = 0; i < num_user_outputs; ++i)
+      if (out_grads[i].defined() && !outs[i].stop_gradient()) roots.push_back(outs[i]), seeds.push_back(out_grads[i]);
+    Tensors grads(edges.size());
+    if (roots.empty()) return grads;
+    Tensors found = autograd::grad(roots, wanted, seeds, create_graph, create_graph, true, {});
+    for (size_t k = 0; k < found.size(); ++k) grads[edge[k]] = found[k];
+    return grads;
+  }
+};
+
+}  // namespace
+
+Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
+                             const PipelineOptions& options) {
+  std::shared_ptr<TrainingProgram> training;
+  {
+    std::lock_guard lock(mutex_);
+    std::pair key{needs, key_of(options)};
+    auto it = training_.find(key);
+    if (it == training_.end()) {
+      try {
+        DimGuardSink sink(&captured_.guards);
+        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs,
+                                                     captured_.output_stop_gradient, options);
+      } catch (const Error& e) {
+        if (e.kind() != ErrorKind::kNotImplemented) throw;
+      }
+      training_[key] = training;
+    } else {
+      training = it->second;
+    }
+  }
+  Tensors parameters = parameters_now();
+  Ref<ProgramNode> node = make_ref<ProgramNode>();
+  node->runner = shared_from_this();
+  node->training = training;
+  node->needs = needs;
+  node->num_user_outputs = captured_.num_outputs;
+  node->key = generator().state();
+  node->inputs.assign(inputs.begin(), inputs.end());
+  node->parameters = parameters;
+  node->edge_of_source.assign(needs.size(), SIZE_MAX);
+  for (size_t i = 0; i < needs.size(); ++i) {
+    if (!needs[i]) continue;
+    const Tensor& t = i < inputs.size() ? inputs[i] : parameters[i - inputs.size()];
+    node->edge_of_source[i] = node->edges.size();
+    node->edges.push_back(autograd::edge_of(t));
+    node->histories.push_back(t->grad_fn);
+  }
+  std::vector<Tensor> results;
+  distributed::Layouts stayed;
+  if (training) {
+    stayed = training->stayed();
+    results = training->forward().run(here(inputs), here(parameters), nullptr, &node->drawn);
+    // What is kept comes last.
+    size_t first = results.size() - training->num_kept();
+    for (size_t k = first; k < results.size(); ++k) {
+      executor::for_each_held(results[k], [&](Tensor& t) {
+        // Handles of tensors from outside may be given another meaning; what they mean now is what is kept.
+        if (t.impl()->use_count() > 1) t = handle_of(t);
+        if (!written(t, inputs)) return;
+        Tensor copy = Tensor::empty(t.shape(), t.dtype(), t.place());
+        dispatch::copy_into(copy, t);
+        t = copy;
+      });
+      node->kept.emplace_back(results[k]);
+    }
+    results.resize(first);
+  } else {
+    std::lock_guard lock(mutex_);
+    const Plain& made = plain(options);
+    stayed = made.stayed;
+    results = made.program->run(here(inputs), here(parameters));
+  }
+  write_back(results, inputs);
+  Tensors outs;
+  node->num_outputs = static_cast<uint32_t>(captured_.num_outputs);
+  for (size_t i = 0; i < captured_.num_outputs; ++i) {
+    Tensor t = output(i, handle_of(results[i]), stayed);
+    node->output_metas.push_back({t.dtype(), t.shape()});
+    if (!captured_.output_stop_gradient[i] && is_inexact(t.dtype()))
+      autograd::set_history(t, node, static_cast<uint32_t>(i));
+    outs.push_back(std::move(t));
+  }
+  return outs;
+}
+
+}  // namespace paddle::compile
