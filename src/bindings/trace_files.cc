@@ -134,8 +134,9 @@ pir::Program read_program(const std::string& program_file, const std::string& pa
     pir::Program p = pir::program_from_json(read_text(program_file));
     pir::verify(p);
     for (pir::Operation& op : p.block())
-      check(!op.has(pir::kGraphInput) || op.result().type().has_shape(), ErrorKind::kValue,
-            "{} brings in a value of type {}, expected a tensor", op.describe(), op.result().type().str());
+      if (op.has(pir::kGraphInput) && !op.result().type().has_shape())
+        fail(ErrorKind::kValue, "{} brings in a value of type {}, expected a tensor", op.describe(),
+             op.result().type().str());
     where = &params_file;
     if (std::filesystem::exists(params_file))
       pir::load_parameters(p, params_file);

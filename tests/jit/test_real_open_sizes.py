@@ -141,3 +141,29 @@ def test_regions_of_an_open_number_of_images(tmp_path):
         [np.random.rand(3, 2, 8, 8).astype("float32"), box[:2], np.array([0, 2, 0], "int32")],
     ]
     agree(f, specs, calls, tmp_path)
+
+
+def test_results_that_only_a_loop_makes(tmp_path):
+    def f(x):
+        total, k = x.sum(), 0
+        while total < 100:
+            x = x + 1
+            total = x.sum()
+            k += 1
+            if x.max() > 9:
+                return x * 2, k
+        return x, k
+
+    agree(f, OPEN, [*ROWS, [np.full((30, 2), 1.0, "float32")]], tmp_path)
+
+
+def test_a_program_that_asserts_is_read_again(tmp_path):
+    def f(x):
+        assert (x > 0).all(), "positive numbers, please"
+        return x * 2
+
+    static, loaded = saved(f, OPEN, tmp_path)
+    np.testing.assert_array_equal(loaded(paddle.ones([3, 2])).numpy(), np.full((3, 2), 2.0))
+    for made in (static, loaded):
+        with pytest.raises(AssertionError, match="positive numbers"):
+            made(-paddle.ones([3, 2]))

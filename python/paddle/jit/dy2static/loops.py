@@ -124,9 +124,7 @@ class _Carry:
         self.assigned = new is not MISSING
         leaves: list = []
         structure = flatten(new, leaves) if self.assigned else None
-        fits = all(
-            (is_leaf_value(v) and not api.is_array(v) and not _has_symbolic_size(v)) or v is None for v in leaves
-        )
+        fits = all((is_leaf_value(v) and not api.is_array(v)) or v is None for v in leaves)
         if not leaves or not fits:
             return []
         self.structure, self.late, self.born = structure, False, True
@@ -151,8 +149,12 @@ def _grew(old: list, new) -> bool:
     return isinstance(new, TracedList) or len(new) > len(old)
 
 
+def _is_open(n) -> bool:
+    return api.is_symint(n) or n is None or n < 0
+
+
 def _has_symbolic_size(v) -> bool:
-    return api.is_tensor(v) and any(api.is_symint(n) or n is None or n < 0 for n in v.shape)
+    return api.is_tensor(v) and any(_is_open(n) for n in v.shape)
 
 
 class _Leaf:
@@ -174,6 +176,9 @@ class _Leaf:
             leaf.value = 0
             leaf.number = False
             leaf.needs_grad = False
+            if _has_symbolic_size(like):  # it may be one that only the loop knows
+                leaf.shape = tuple([None if _is_open(n) else n for n in leaf.shape])
+                leaf.widened = True
         return leaf
 
     def signature(self) -> tuple:
@@ -183,7 +188,9 @@ class _Leaf:
         return (self.dtype, self.number, shape, self.needs_grad)
 
     def init(self):
-        return as_tensor(self.value, self.dtype, self.shape)
+        if api.is_tensor(self.value):
+            return as_tensor(self.value, self.dtype, self.shape)
+        return as_tensor(self.value, self.dtype, tuple([0 if n is None else n for n in self.shape]))
 
     def argument_shape(self):
         return self.shape if self.widened else None
