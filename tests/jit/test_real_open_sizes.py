@@ -145,11 +145,11 @@ def test_regions_of_an_open_number_of_images(tmp_path):
 
 def test_results_that_only_a_loop_makes(tmp_path):
     def f(x):
-        total, k = x.sum(), 0
+        total, k = x.sum(), paddle.zeros([], "int64")
         while total < 100:
             x = x + 1
             total = x.sum()
-            k += 1
+            k = k + 1
             if x.max() > 9:
                 return x * 2, k
         return x, k
