@@ -125,6 +125,6 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True):
     return _core.to_tensor(data, dtype, place, stop_gradient)
 
 
-def is_tensor(x) -> bool:
-    """Whether ``x`` is a Tensor (parameters and other subclasses too)."""
-    return isinstance(x, Tensor)
+def is_tensor(x=None, *, obj=None) -> bool:
+    """Whether ``x`` (or ``obj``) is a Tensor (parameters and other subclasses too)."""
+    return isinstance(obj if x is None else x, Tensor)

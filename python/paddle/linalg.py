@@ -23,6 +23,7 @@ from .tensor.manipulation import broadcast_shape, matrix_transpose  # noqa: F401
 
 globals().update(_core._public.get("paddle.linalg", {}))
 _INF = math.inf
+diagonal = _C_ops.diagonal
 
 
 def _matmul(x, y, transpose_x=False, transpose_y=False):
@@ -113,6 +114,30 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None, *, out=No
     p, lower, upper = _C_ops.lu_unpack(x, y, unpack_ludata, unpack_pivots)
     lower, upper = (lower, upper) if unpack_ludata else (None, None)
     return finish((p if unpack_pivots else None, lower, upper), out)
+
+
+def lu_solve(b, lu, pivots, trans="N", name=None):
+    """X with A X = b, where ``lu, pivots = paddle.linalg.lu(A)``.
+
+    Args:
+        b: right-hand sides, [..., n, k], of ``lu``'s dtype.
+        lu: both factors, [..., n, n]. pivots: the rows' exchanges, [..., n], from 1.
+        trans: "N" for A, "T" for its transpose, "C" for its conjugate transpose.
+
+    Raises:
+        ValueError: ``trans`` is another.
+    """
+    if trans not in ("N", "T", "C"):
+        raise ValueError(f"[lu_solve] expected trans 'N', 'T' or 'C', got {trans!r}")
+    p, lower, upper = _C_ops.lu_unpack(lu, pivots, True, True)
+    turned = lambda m: matrix_transpose(m)  # noqa: E731
+    if trans == "N":
+        first = triangular_solve(lower, _C_ops.matmul(turned(p), b), False, False, True)
+        return triangular_solve(upper, first)
+    if trans == "C":
+        lower, upper = _C_ops.conj(lower), _C_ops.conj(upper)
+    first = triangular_solve(turned(upper), b, False)
+    return _C_ops.matmul(p, triangular_solve(turned(lower), first, True, False, True))
 
 
 def pinv(x, rcond=1e-15, hermitian=False, name=None):

@@ -29,7 +29,6 @@ PyObject* array(PyObject* o, PyObject* args, PyObject* kwargs) {
       throw PythonError();
     Object a = own(to_numpy(self_tensor(o)));
     if (dtype != Py_None) a = own(PyObject_CallMethod(a.get(), "astype", "O", dtype));
-    if (copy == Py_True) a = own(PyObject_CallMethod(a.get(), "copy", nullptr));
     return a.release();
   });
 }

@@ -228,7 +228,7 @@ PyObject* to_numpy(const Tensor& given) {
   Tensor host = to_place(t, Place::cpu());
   const char* special = numpy_name(host.dtype());
   std::string name = special ? special : std::string(name_of(host.dtype()));
-  // The array keeps this capsule, and the capsule the storage: the memory is shared, not copied.
+  // The array that is copied from keeps this capsule, and the capsule the storage.
   auto* keep = new Ref<Storage>(host->storage);
   Object capsule = own(PyCapsule_New(
       keep, nullptr, [](PyObject* c) { delete static_cast<Ref<Storage>*>(PyCapsule_GetPointer(c, nullptr)); }));
@@ -258,7 +258,8 @@ PyObject* to_numpy(const Tensor& given) {
   Object holder = own(PyObject_CallNoArgs(holder_type));
   must_zero(PyObject_SetAttrString(holder.get(), "__array_interface__", interface.get()));
   must_zero(PyObject_SetAttrString(holder.get(), "storage", capsule.get()));
-  return must(PyObject_CallMethod(numpy().get(), "asarray", "O", holder.get()));
+  // A copy: writes to the array are no writes to the tensor, and the tensor's later ones don't show in it.
+  return must(PyObject_CallMethod(numpy().get(), "array", "O", holder.get()));
 }
 
 }  // namespace paddle::bindings

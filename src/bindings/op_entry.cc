@@ -164,6 +164,8 @@ Arg convert(const Entry& e, size_t i, PyObject* o, Arena& arena, PyObject* const
       if (!PyUnicode_Check(o)) wrong_kind(e, i, "a string", o);
       return Arg(std::string_view(arena.strings.emplace_front(PyUnicode_AsUTF8(o))));
     case ArgKind::kDType:
+      if (o == Py_None && !e.op->args[i].has_default) wrong_kind(e, i, "a dtype", o);
+      [[fallthrough]];
     case ArgKind::kOptDType:
       return o == Py_None ? Arg() : Arg(dtype_from(o, std::string(e.op->name).c_str()));
     case ArgKind::kPlace:

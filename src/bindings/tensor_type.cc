@@ -84,12 +84,29 @@ PyObject* tensor_new(PyTypeObject* type, PyObject*, PyObject*) {
   return guard([&] { return make_object(type, Tensor(), nullptr); });
 }
 
+// Tensor(2, 3): the sizes of a tensor of the default dtype.
+bool are_sizes(PyObject* args, PyObject* kwargs) {
+  if (kwargs && PyDict_GET_SIZE(kwargs) > 0) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
+    if (!PyLong_CheckExact(PyTuple_GET_ITEM(args, i))) return false;
+  return PyTuple_GET_SIZE(args) > 0;
+}
+
 // Tensor(): an empty one. Tensor(value, dtype=None, place=None, name=...): a new tensor of value; from a Tensor: shares
 // its storage.
 int tensor_init(PyObject* o, PyObject* args, PyObject* kwargs) {
   return guard_int([&] {
     static const char* names[] = {"value",         "dtype",       "place",     "name",
                                   "stop_gradient", "persistable", "zero_copy", nullptr};
+    if (are_sizes(args, kwargs)) {
+      std::vector<int64_t> given = int_list_from(args, "Tensor");
+      std::vector<Dim> sizes(given.begin(), given.end());
+      Tensor& sized = self_of(o)->tensor;
+      sized = Tensor::empty(sizes, default_dtype(), Place::cpu());
+      sized->py_object = o;
+      sized.set_stop_gradient(true);
+      return 0;
+    }
     PyObject *value = nullptr, *dtype = nullptr, *place = nullptr, *name = nullptr;
     int stop_gradient = 1, persistable = 0, zero_copy = 0;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOppp", const_cast<char**>(names), &value, &dtype, &place, &name,
@@ -105,6 +122,8 @@ int tensor_init(PyObject* o, PyObject* args, PyObject* kwargs) {
       alias->grad_fn = nullptr;
       t = alias;
     } else {
+      // Lists are of the default dtype, arrays keep theirs.
+      if (d == DType::kUndefined && (PyList_Check(value) || PyTuple_Check(value))) d = default_dtype();
       t = to_tensor(value, d, place && place != Py_None ? place_from(place, "Tensor") : Place::cpu());
     }
     t->py_object = o;
@@ -254,9 +273,11 @@ PyObject* get_type(PyObject* o, void*) { return PyUnicode_FromString("VarType.DE
 // t.data is the elements without history; assigning takes over another tensor's elements, gradient settings stay.
 PyObject* get_data(PyObject* o, void*) {
   return guard([&] {
-    live(o);
-    Py_INCREF(o);
-    return o;
+    if (live(o).stop_gradient()) {
+      Py_INCREF(o);
+      return o;
+    }
+    return must(PyObject_CallMethod(o, "detach", nullptr));
   });
 }
 int set_data(PyObject* o, PyObject* value, void*) {

@@ -32,6 +32,10 @@ def difference(official, ours, where="result"):
         if not np.allclose(_numbers(official[4]), _numbers(ours[4]), rtol=t, atol=t / 10, equal_nan=True):
             return f"{where}: values official {official[4][:6]}, ours {ours[4][:6]}"
         return None
+    if official[0] == "offer":
+        have = dict(ours[1])
+        lacking = [k for k, v in official[1] if have.get(k) != v]
+        return f"{where}: lacks {', '.join(lacking)}" if lacking else None
     if official[0] in ("list", "tuple", "dict"):
         if len(official[1]) != len(ours[1]):
             return f"{where}: length official {len(official[1])}, ours {len(ours[1])}"
@@ -59,6 +63,6 @@ def verdict(official, ours):
         return "ours crashed"
     if official[0] == "ok":
         return f"official {str(official[1])[:100]}, ours {ours[1]}"
-    if official[0] == "crash" or official[1] == ours[1] or (official[1], ours[1]) in MEANT_ERRORS:
+    if official[0] == "crash" or official[1] in ours[2] or (official[1], ours[1]) in MEANT_ERRORS:
         return None
     return f"error official {official[1]}, ours {ours[1]}"

@@ -2,15 +2,21 @@
 
     PYTHON worker.py CASES.py RESULTS.json
 
-CASES.py sets ``CASES``, a list of Python expressions. Each is evaluated by itself, with the names of ``scope()``; an
-exception is a result like any other.
+CASES.py sets ``CASES``, a list of Python expressions (or of programs that end with one), or such lists by the public name
+that they are about; ``DIFFERS`` has further ones by the reason why ours is meant to answer otherwise. Each is evaluated by itself, with the names of ``scope()``; an exception is a result like any other.
 """
 
+import ast
 import json
+import linecache
 import os
+import re
+import signal
 import sys
 
 import numpy as np
+
+PATIENCE = int(os.environ.get("PATIENCE", 60))  # seconds a case may take
 
 
 def scope():
@@ -55,8 +61,11 @@ def scope():
             f(x)
         return x
 
+    import helpers
+
     return {
         "paddle": paddle, "np": np, "F": F, "nn": nn, "T": tensor, "R": numbers, "grads": gradients, "after": after,
+        **{f.__name__: f for f in helpers.NAMES},
     }  # fmt: skip
 
 
@@ -72,12 +81,12 @@ def plain(value, paddle):
     if isinstance(value, (list, tuple)):
         return ["tuple" if isinstance(value, tuple) else "list", [plain(v, paddle) for v in value]]
     if isinstance(value, dict):
-        return ["dict", [[str(k), plain(v, paddle)] for k, v in value.items()]]
+        return ["offer" if type(value).__name__ == "Offer" else "dict", [[str(k), plain(v, paddle)] for k, v in value.items()]]
     if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
-        return ["value", value]
+        return ["value", value if type(value) in (bool, type(None)) else str(value) if isinstance(value, str) else int(value)]
     if isinstance(value, float):
         return ["value", repr(value)]
-    return ["value", str(value)[:200]]
+    return ["value", re.sub(r" at 0x[0-9a-f]+", "", str(value))[:200]]
 
 
 def elements(array):
@@ -89,22 +98,45 @@ def elements(array):
     return [v if v == v and abs(v) != float("inf") else str(v) for v in (float(f"{x:.9g}") for x in flat.astype(float))]
 
 
+def run(source, names):
+    """The value of an expression, or of the expression that a program ends with."""
+    linecache.cache["<case>"] = (len(source), None, source.splitlines(True), "<case>")  # for those that read their source
+    body = ast.parse(source).body
+    exec(compile(ast.Module(body[:-1], []), "<case>", "exec"), names)
+    return eval(compile(ast.Expression(body[-1].value), "<case>", "eval"), names)
+
+
+def read(path):
+    """A file's cases by the public name they are about ("" where the file doesn't say), and why some differ."""
+    import runpy
+
+    found = runpy.run_path(str(path))
+    cases = found["CASES"] if isinstance(found["CASES"], dict) else {"": found["CASES"]}
+    by_name, reasons = {name: list(some) for name, some in cases.items()}, {}
+    for reason, named in found.get("DIFFERS", {}).items():
+        for name, some in named.items():
+            by_name.setdefault(name, []).extend(some)
+            reasons.update(dict.fromkeys(some, reason))
+    return by_name, reasons
+
+
 def evaluate(expression, names, paddle):
     paddle.seed(0)
     np.random.seed(0)
     try:
-        return ["ok", plain(eval(expression, dict(names)), paddle)]
+        return ["ok", plain(run(expression, dict(names)), paddle)]
     except Exception as e:
-        return ["error", type(e).__name__]
+        return ["error", type(e).__name__, [c.__name__ for c in type(e).__mro__]]
 
 
 def isolated(expression, names, paddle):
-    """``evaluate`` in a forked child: a crash is a result as well."""
+    """``evaluate`` in a forked child: a crash is a result as well, and so is waiting for ever."""
     r, w = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.alarm(PATIENCE)
         with os.fdopen(w, "w") as f:
-            json.dump(evaluate(expression, names, paddle), f)
+            f.write(json.dumps(evaluate(expression, names, paddle)))
         os._exit(0)
     os.close(w)
     with os.fdopen(r) as f:
@@ -114,14 +146,13 @@ def isolated(expression, names, paddle):
 
 
 def main(cases, out):
-    import runpy
     import warnings
 
     import paddle
 
     warnings.simplefilter("ignore")
     names = scope()
-    expressions = runpy.run_path(cases)["CASES"]
+    expressions = dict.fromkeys(e for some in read(cases)[0].values() for e in some)
     results = {e: isolated(e, names, paddle) for e in expressions}
     with open(out, "w") as f:
         f.write("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in results.items()) + "\n}\n")

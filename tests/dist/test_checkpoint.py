@@ -44,11 +44,15 @@ def size(layout):
     return max(1, int(np.max(LAYOUTS[layout][0])) + 1)
 
 
-def holds(got, rank):
+def assert_holds(got, rank):
+    """Whatever of ``got`` lies on this rank has the values that were saved; the keys that were compared."""
+    compared = []
     for key, t in got.items():
         if not t.is_dist() or t.process_mesh.contains(rank):
             whole = dist.unshard_dtensor(t) if t.is_dist() else t
             np.testing.assert_array_equal(whole.numpy(), VALUES[key], err_msg=key)
+            compared.append(key)
+    return compared
 
 
 @pytest.mark.parametrize("target", LAYOUTS)
@@ -59,9 +63,10 @@ def test_loads_however_it_lies(source, target, tmp_path):
     def load(rank):
         got = state(target, fill=-1)
         dist.load_state_dict(got, str(tmp_path))
-        holds(got, rank)
+        return assert_holds(got, rank)
 
-    run(size(target), load)
+    compared = run(size(target), load)
+    assert set().union(*compared) == set(VALUES), "every tensor lies on some rank"
 
 
 def test_sixteen_bit_nested_and_plain_values(tmp_path):
@@ -160,7 +165,7 @@ def test_a_cut_short_checkpoint_is_not_there(tmp_path, monkeypatch):
     def load(rank):
         got = state("plain", fill=-1)
         dist.load_state_dict(got, str(tmp_path))
-        holds(got, rank)
+        assert_holds(got, rank)
 
     run(1, load)
     assert not [n for n in os.listdir(tmp_path) if n.endswith(".tmp")]

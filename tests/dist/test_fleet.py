@@ -292,7 +292,8 @@ def alone(clip=None, steps=3):
     return run(1, body)[0]
 
 
-def near(got, want):
+def assert_near(got, want):
+    assert len(got) == len(want) > 0
     for g, w in zip(got, want):
         np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5)
 
@@ -315,7 +316,7 @@ def test_data_and_sharding_parallel(kind, clip):
 
     results = run(2, body)
     for got, _ in results:
-        near(got, want)
+        assert_near(got, want)
     if kind == "sharding":
         assert sum(n for _, n in results) == 4 and all(0 < n < 4 for _, n in results)
 
@@ -339,8 +340,11 @@ def test_tensor_parallel_clip_and_data_parallel_together():
         trained(model, opt, slice(4 * half, 4 * half + 4))
         return place, [p.numpy() for p in net.parameters()]
 
-    for place, got in run(4, body):
-        near(
+    results = run(4, body)
+    assert sorted(place for place, _ in results) == [0, 0, 1, 1]
+    assert np.abs(want[0] - alone(None)[0]).max() > 1e-3, "clipping must matter here"
+    for place, got in results:
+        assert_near(
             got,
             [np.split(want[0], 2, 1)[place], np.split(want[1], 2, 0)[place], np.split(want[2], 2, 0)[place], want[3]],
         )
@@ -452,7 +456,7 @@ def test_pipeline_layer(mode, stages, seg_method):
             np.testing.assert_allclose(shared, want[0], rtol=1e-4, atol=1e-5)
     assert results[0][2] is not None and results[-1][2] is not None
     blocks = [p for _, _, shared, params, _ in results for p in params[(1 if shared is not None else 0) :]]
-    near(blocks, want[1:])
+    assert_near(blocks, want[1:])
 
 
 @pytest.mark.parametrize("stages, chunks, steps", [(2, 2, 4), (2, 3, 2), (3, 2, 3)])
@@ -536,9 +540,9 @@ def test_group_sharded_parallel(level, tmp_path):
         return [dist.unshard_dtensor(p).numpy() for p in model.parameters()]
 
     for got in run(2, body):
-        near(got, want)
+        assert_near(got, want)
     saved = paddle.load(str(tmp_path / "out" / "model.pdmodel"))
-    near([v.numpy() for v in saved.values()], want)
+    assert_near([v.numpy() for v in saved.values()], want)
 
 
 def test_object_lists():

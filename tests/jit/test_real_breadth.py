@@ -342,9 +342,17 @@ def test_forward_hooks():
     for n in (net, twin):
         n.register_forward_pre_hook(lambda layer, args: (args[0] * 2,))
         n.register_forward_post_hook(lambda layer, args, out: out + args[0] if out.sum() > 0 else out - 1)
+    plain = nn.Linear(3, 3)
+    plain.set_state_dict(net.state_dict())
     compiled = paddle.jit.to_static(net, full_graph=True)
+    branches = set()
     for x in (P, N, 10 * N):
-        same(outcome(compiled, [x], {}), outcome(twin, [x], {}))
+        want = outcome(twin, [x], {})
+        same(outcome(compiled, [x], {}), want)
+        hooked = plain(paddle.to_tensor(2 * x)).numpy()
+        branches.add(bool(hooked.sum() > 0))
+        np.testing.assert_allclose(want[0], hooked + 2 * x if hooked.sum() > 0 else hooked - 1, rtol=2e-5, atol=1e-6)
+    assert branches == {True, False}
 
 
 def test_comprehensions():

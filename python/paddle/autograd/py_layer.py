@@ -27,8 +27,10 @@ class PyLayerContext:
             tensors = [pack(t) if isinstance(t, core.Tensor) else _Kept(t) for t in tensors]
         self._saved = tuple(tensors)
 
-    def saved_tensor(self) -> tuple:
-        """What ``save_for_backward`` kept."""
+    def saved_tensor(self) -> tuple | None:
+        """What ``save_for_backward`` kept; None where it kept nothing."""
+        if not self._saved:
+            return None
         if self._unpack is None:
             return self._saved
         return tuple(item.value if isinstance(item, _Kept) else self._unpack(item) for item in self._saved)

@@ -14,11 +14,13 @@ __all__ = ["EagerParamBase", "Parameter"]
 
 
 def _jit_sizes(shape):
-    """A parameter's shape as a list of ints; ValueError for a size that is not positive or zero."""
+    """A parameter's shape as a list of ints; ValueError for a negative size, TypeError for text."""
     if isinstance(shape, Tensor):
         shape = shape.tolist()
     elif isinstance(shape, int):
         shape = [shape]
+    if isinstance(shape, str) or any(isinstance(s, str) for s in shape):
+        raise TypeError(f"[create_parameter] expected a shape of ints, got {shape!r}")
     sizes = [int(s) for s in shape]
     for s in sizes:
         if s < 0:

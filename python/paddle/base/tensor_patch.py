@@ -124,7 +124,7 @@ def _reduce_ex(self, protocol):
 
 def to(self, *args, **kwargs):
     """This tensor on another device and in another dtype: ``to(device)``, ``to(dtype)``, ``to(device, dtype)``,
-    ``to(other)``. Itself if nothing changes."""
+    ``to(other)``. A copy even if nothing changes."""
     from ..framework.place import convert_to_place
 
     device, dtype = kwargs.get("device"), kwargs.get("dtype")
@@ -137,7 +137,7 @@ def to(self, *args, **kwargs):
             device = value
     moved = self if device is None else _on(self, convert_to_place(device))
     if dtype is None or str(moved.dtype).rsplit(".", 1)[-1] == str(dtype).rsplit(".", 1)[-1]:
-        return moved
+        return moved.clone() if moved is self else moved
     return moved.astype(dtype)
 
 

@@ -17,7 +17,7 @@ from ..base.core import (
     is_compiled_with_xpu,
 )
 from ..framework import random as _random
-from ..framework.place import convert_to_place, get_device, set_device
+from ..framework.place import Device, convert_to_place, get_device, set_device
 from .memory import (
     max_memory_allocated,
     max_memory_reserved,
@@ -37,10 +37,12 @@ __all__ = [
     "set_stream", "stream_guard", "device_guard", "synchronize", "device_count", "empty_cache", "max_memory_allocated",
     "max_memory_reserved", "reset_max_memory_allocated", "reset_max_memory_reserved", "memory_allocated",
     "memory_reserved", "is_available", "is_current_stream_capturing", "get_device_name", "get_device_capability",
-    "get_rng_state", "set_rng_state",
+    "get_rng_state", "set_rng_state", "Device", "StreamContext", "device", "get_stream_from_external", "ipc_collect",
+    "is_bf16_supported", "manual_seed", "reset_peak_memory_stats", "BFloat16Tensor", "BoolTensor", "ByteTensor",
+    "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor",
 ]  # fmt: skip
 
-_convert_to_place = convert_to_place
+_convert_to_place, _Device = convert_to_place, Device
 _TENSOR_TYPES = {
     "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "BFloat16Tensor": "bfloat16",
     "ByteTensor": "uint8", "CharTensor": "int8", "ShortTensor": "int16", "IntTensor": "int32", "LongTensor": "int64",
@@ -69,13 +71,13 @@ def IPUPlace():  # noqa: N802
 
 
 def get_all_device_type() -> list:
-    """Kinds of devices that can be used, such as ``["cpu", "gpu"]``."""
-    return [k for k in core.device_kinds() if k != "null"]
+    """Kinds of devices beside the CPU that can be used, such as ``["gpu"]``."""
+    return [k for k in core.device_kinds() if k not in ("null", "cpu")]
 
 
 def get_available_device() -> list:
-    """Devices that can be used, such as ``["cpu", "gpu:0"]``."""
-    devices = ["cpu"] + [f"gpu:{i}" for i in range(core.get_cuda_device_count())]
+    """Devices beside the CPU that can be used, such as ``["gpu:0"]``."""
+    devices = [f"gpu:{i}" for i in range(core.get_cuda_device_count())]
     return devices + get_available_custom_device()
 
 

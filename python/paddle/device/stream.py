@@ -89,7 +89,7 @@ def set_stream(stream: Stream) -> Stream:
     return before
 
 
-class stream_guard:  # noqa: N801 - the public name
+class StreamContext:
     """``stream`` is current inside; None changes nothing."""
 
     def __init__(self, stream=None) -> None:
@@ -105,7 +105,9 @@ class stream_guard:  # noqa: N801 - the public name
         return False
 
 
-StreamContext = stream_guard
+def stream_guard(stream=None) -> StreamContext:
+    """A context in which ``stream`` is current; None changes nothing."""
+    return StreamContext(stream)
 
 
 def get_stream_from_external(data_ptr: int, device=None) -> Stream:

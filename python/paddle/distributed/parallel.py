@@ -22,12 +22,14 @@ def init_parallel_env(nccl_config=None):
     """Meets the other ranks of the job (variables ``PADDLE_*``, which the launcher sets) and makes the default group.
 
     Ranks of one machine talk through shared memory; a group that spans machines uses Gloo. Ranks wait for each other for
-    ``FLAGS_stop_check_timeout`` seconds (900). ``nccl_config`` has no meaning without NCCL.
+    ``FLAGS_stop_check_timeout`` seconds (900). A process that is alone meets nobody, and gets None. ``nccl_config`` has no meaning without NCCL.
 
     Raises:
         RuntimeError: there are several ranks and nothing says where they meet.
         TimeoutError: ranks did not come; it names them.
     """
+    if _dist.world_size() < 2:
+        return None
     backend = os.environ.get("PADDLE_DISTRI_BACKEND", "auto")
     # The launcher says gloo on machines without GPUs: shared memory serves within one, Gloo across several.
     seconds = float(os.environ.get("FLAGS_stop_check_timeout") or 900)

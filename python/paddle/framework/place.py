@@ -76,6 +76,26 @@ def set_device(device):
     return place
 
 
+class Device(str):
+    """The name of a device, such as ``"cpu"`` or ``"gpu:0"``, with its parts.
+
+    Attributes:
+        type: ``"cpu"``, ``"gpu"``, or what a plugin calls its kind.
+        index: the device's number among its kind; None where there is but one.
+    """
+
+    @property
+    def type(self) -> str:
+        """The kind of device."""
+        return self.partition(":")[0]
+
+    @property
+    def index(self) -> int | None:
+        """The number among devices of the kind; None if the name has none."""
+        number = self.partition(":")[2]
+        return int(number) if number else None
+
+
 def place_name(place) -> str:
     """``"cpu"``, ``"gpu:0"``, ``"<type>:<index>"``."""
     if place.is_cpu_place():

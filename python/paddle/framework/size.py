@@ -55,5 +55,30 @@ class Size(list):
         return Size, (list(self),)
 
 
+class TensorSize(int):
+    """``tensor.size``: the number of elements as an int, which gives the sizes when it is called.
+
+    ``x.size()`` is ``x.shape``, ``x.size(dim)`` one of its sizes.
+    """
+
+    @classmethod
+    def of(cls, tensor, count: int):
+        """The size of ``tensor``, which has ``count`` elements."""
+        made = cls(count)
+        made._tensor = tensor
+        return made
+
+    def __call__(self, dim: int | None = None):
+        """The sizes, or that of ``dim``.
+
+        Raises:
+            IndexError: there is no such axis.
+        """
+        return self._tensor.shape if dim is None else self._tensor.shape[dim]
+
+    def __reduce__(self):
+        return int, (int(self),)
+
+
 if hasattr(_core, "set_size_type"):
     _core.set_size_type(Size)

@@ -176,6 +176,8 @@ def save(layer, path: str, input_spec=None, **configs) -> None:
             ``input_names_after_prune``, ``separate_params``, ``use_dist``, ``combine_params`` with several methods,
             ``FLAGS_json_format_model=0`` (a protobuf ``.pdmodel``).
     """
+    if not callable(layer):
+        raise TypeError(f"[jit.save] expected a Layer or a function, got {type(layer).__name__}")
     if not isinstance(path, str) or not path or path.endswith("/"):
         raise ValueError(f"[jit.save] expected a file prefix, got {path!r}")
     known = {

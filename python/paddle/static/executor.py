@@ -193,7 +193,7 @@ def _as_dict(feed, program) -> dict:
         if len(feed) == 1 and isinstance(feed[0], dict):
             return feed[0]
         if not any(isinstance(f, dict) for f in feed):
-            return dict(zip(program._input_names, feed))
+            raise TypeError(f"[Executor.run] feed must be a dict, got a {type(feed).__name__} without dicts")
         raise TypeError("[Executor.run] a list of feeds needs as many devices; here is one")
     if not isinstance(feed, dict):
         raise TypeError(f"[Executor.run] feed must be a dict, got {type(feed).__name__}")

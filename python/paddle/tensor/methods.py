@@ -8,6 +8,7 @@ from __future__ import annotations
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
+from ..framework.size import TensorSize
 from . import attribute, creation, indexing, linalg, logic, manipulation, math, random, search, stat
 from ._common import Tensor, in_place, place_of
 
@@ -232,9 +233,18 @@ def _matrix_transposed(self):
 
 
 def _device_name(self):
-    from ..framework.place import place_name
+    from ..framework.place import Device, place_name
 
-    return place_name(self.place)
+    return Device(place_name(self.place))
+
+
+_core_size = Tensor.size.__get__
+
+
+def _size(self):
+    """The number of elements; called as ``x.size()`` or ``x.size(1)``, the sizes."""
+    count = _core_size(self)
+    return TensorSize.of(self, count) if type(count) is int else count
 
 
 _METHODS = {
@@ -254,7 +264,7 @@ _METHODS = {
 del _METHODS["shape_tensor"]
 
 _PROPERTIES = {
-    "T": property(_transposed), "mT": property(_matrix_transposed), "device": property(_device_name),
+    "T": property(_transposed), "mT": property(_matrix_transposed), "device": property(_device_name), "size": property(_size),
     "is_cuda": property(lambda self: self.place.is_gpu_place()), "layout": property(lambda self: "NCHW"),
     "grad_": property(lambda self: self.grad), "H": property(lambda self: _C_ops.conj(_transposed(self))),
     "mH": property(lambda self: _C_ops.conj(_matrix_transposed(self))),

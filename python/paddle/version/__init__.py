@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "cuda", "cudnn", "nccl", "show", "xpu", "xpu_xre", "xpu_xccl", "xpu_xhpc", "tensorrt", "cuda_archs",
+    "cuda", "cudnn", "hip", "nccl", "show", "xpu", "xpu_xre", "xpu_xccl", "xpu_xhpc", "tensorrt", "cuda_archs",
 ]  # fmt: skip
 
 # The level of Paddle's API; what clients compare.
@@ -14,11 +14,12 @@ build_version = "0.1.0"
 commit = "0" * 40
 is_tagged = True
 istaged = True
+with_mkl = "OFF"
 with_pip_cuda_libraries = "OFF"
 with_pip_tensorrt = "OFF"
 cuda_version = cudnn_version = nccl_version = tensorrt_version = "False"
+hip = None  # the version of HIP
 xpu_version = xpu_xre_version = xpu_xccl_version = xpu_xhpc_version = "False"
-hip = None
 
 
 def show() -> None:

@@ -81,7 +81,7 @@ class Partial(Placement):
         return ("P", _CORE[self._reduce_type])
 
     def __repr__(self) -> str:
-        return f"Partial(reduce_type={_KINDS[self._reduce_type]})"
+        return f"Partial(reduce_type={_KINDS[self._reduce_type][4:].upper()})"
 
 
 def encode(mesh, placements, rank) -> str:

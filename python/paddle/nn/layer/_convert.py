@@ -20,7 +20,7 @@ def _place_of(device):
     )
 
 
-def _dtype_name(dtype):
+def _dtype_name(dtype, error=ValueError):
     """A dtype in any spelling (str, paddle.dtype, numpy dtype or scalar type) as its bare name."""
     if isinstance(dtype, str):
         name = dtype.rsplit(".", 1)[-1]
@@ -28,7 +28,7 @@ def _dtype_name(dtype):
         name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
         name = str(name).rsplit(".", 1)[-1].lower()
     if name not in _NAMES:
-        raise ValueError(
+        raise error(
             "dtype value error, must be 'bfloat16', 'float16', 'float32', 'float64', 'int8', 'int16', 'int32', "
             f"'int64', 'uint8', 'complex64', 'complex128', 'bool', or paddle.dtype, numpy.dtype, but receive {dtype}"
         )
@@ -85,7 +85,7 @@ class ConvertMixin:
         if blocking is not None and not isinstance(blocking, bool):
             raise AssertionError("blocking value error, must be the True, False or None")
         device = None if device is None else _place_of(device)
-        dtype = None if dtype is None else _dtype_name(dtype)
+        dtype = None if dtype is None else _dtype_name(dtype, TypeError)
         return self._convert_tensors(device, dtype, floating_only, include_sublayers=include_sublayers)
 
     def to(self, device=None, dtype=None, blocking=None, non_blocking=None):

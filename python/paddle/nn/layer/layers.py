@@ -276,6 +276,10 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
                 own["_buffers"][name] = value
             else:
                 self._replace(own["_buffers"], name, value, "buffers", "core.DenseTensor")
+        elif isinstance(value, Tensor) and "_buffers" in own:
+            # Tensors are state: they follow the layer's dtype and place, but only ``register_buffer`` makes them last.
+            self._claim(name, "_buffers", value)
+            self._non_persistable_buffer_names_set.add(name)
         else:
             object.__setattr__(self, name, value)
 
