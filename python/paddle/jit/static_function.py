@@ -69,6 +69,7 @@ class StaticFunction:
         self.__dict__.pop(convert._CONVERTED, None)
         self._parameters = _positional_names(function, bound=instance is not None)
         self._arity = len(self._parameters)
+        self._fewest = _fewest(self._parameters, _defaults(function))
 
     # ---- binding ------------------------------------------------------------------------------------------------
 
@@ -131,7 +132,7 @@ class StaticFunction:
             return self.__jst_inline__()(*args, **kwargs)
         self._calls += 1
         mode = (api.state_key(), self._training)
-        if not kwargs and len(args) == self._arity and not self._state:
+        if not kwargs and self._fewest <= len(args) <= self._arity and not self._state:
             quick = api.quick_signature(args)
             if quick is not None:
                 parts, tensors = quick
@@ -151,7 +152,7 @@ class StaticFunction:
 
     def _call(self, args, kwargs, mode):
         quick = None
-        if not kwargs and len(args) == self._arity and not self._state:
+        if not kwargs and self._fewest <= len(args) <= self._arity and not self._state:
             quick = api.quick_signature(args)
         args, kwargs = self._canonical(args, kwargs)
         leaves: list = []
@@ -469,6 +470,14 @@ def _defaults(function) -> dict[str, Any]:
     values = getattr(function, "__defaults__", None) or ()
     names = function.__code__.co_varnames[: function.__code__.co_argcount] if hasattr(function, "__code__") else ()
     return dict(zip(names[len(names) - len(values) :], values))
+
+
+def _fewest(names: list[str], defaults: dict[str, Any]) -> int:
+    """How many arguments a call gives at least, if those left out are plain values: its other arguments then say what it is."""
+    count = len(names)
+    while count and isinstance(defaults.get(names[count - 1], ...), (int, float, str, type(None))):
+        count -= 1
+    return count
 
 
 def _user_line(error: BaseException) -> str:
