@@ -60,7 +60,8 @@ class Printer {
                               s.streaming ? " (streaming)" : "");
           break;
         case StmtKind::kPrefetch:
-          out_ += fmt::format("prefetch {}[{}]\n", buffer_name(m_.buffers[s.buffer]), m_.pool.str(s.index));
+          out_ += fmt::format("prefetch{} {}[{}]\n", s.level > 1 ? " far" : "", buffer_name(m_.buffers[s.buffer]),
+                              m_.pool.str(s.index));
           break;
         case StmtKind::kFor:
           out_ += fmt::format("for {} < {}{}{}\n", m_.pool.str(Index::of_atom(s.var)), m_.pool.str(s.extent),

@@ -50,6 +50,7 @@ struct Stmt {
   int buffer = -1;         // kStore, kPrefetch
   Index index;             // kStore, kPrefetch
   bool streaming = false;  // kStore: around the cache
+  int level = 1;           // kPrefetch: into the cache of this level
   AtomId var = -1;         // kFor: runs over [0, extent)
   Index extent;
   bool vectorize = false;  // kFor: iterations are independent but for accumulators, which may be split by lanes
@@ -79,6 +80,7 @@ struct Kernel {
   // On devices with groups of threads: a group computes an iteration, and its threads share out the loops that are
   // marked vectorize. Else a thread computes one.
   bool by_group = false;
+  std::string why;  // what keeps it apart from the kernels before, for people
 };
 
 // Everything that one group compiles to. Kernels run one after the other, each over all its parallel iterations.

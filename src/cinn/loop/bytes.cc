@@ -23,14 +23,14 @@ struct Fields {
     io(v.imm), io(v.integer), io(v.buffer), io(v.index);
   }
   void statement(auto& s) {
-    io(s.kind, StmtKind::kPrefetch), io(s.value), io(s.buffer), io(s.index), io(s.streaming);
+    io(s.kind, StmtKind::kPrefetch), io(s.value), io(s.buffer), io(s.index), io(s.streaming), io(s.level);
     io(s.var), io(s.extent), io(s.vectorize), io(s.unroll);
     io(s.acc), io(s.reduce, ReduceKind::kAll), dtype(s.dtype);
     io.deeper();
     io.list(s.body, [&](auto& inner) { statement(inner); });
     io.back();
   }
-  void kernel(auto& k) {
+  void kernel(auto& k) {  // all but `why`, which decides nothing
     io(k.name), io(k.parallel_extent), io(k.parallel_var);
     io.list(k.body, [&](auto& s) { statement(s); });
     io(k.work), io(k.by_group);

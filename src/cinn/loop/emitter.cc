@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "cinn/schedule/plan.h"
+#include "cinn/schedule/cost.h"
 
 namespace paddle::cinn {
 
@@ -92,7 +92,11 @@ void Emitter::store(int buffer, const Index& index, ValueId value, bool streamin
   scopes_.back().body.push_back(std::move(s));
 }
 
-void Emitter::prefetch_loads(AtomId var, int64_t step) {
+bool Emitter::vectorizing() const {
+  return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.loop.vectorize; });
+}
+
+void Emitter::prefetch_loads(AtomId var, int64_t step, int level) {
   std::vector<Stmt>& body = scopes_.back().body;
   const size_t count = body.size();
   for (size_t i = 0; i < count; ++i) {
@@ -105,6 +109,7 @@ void Emitter::prefetch_loads(AtomId var, int64_t step) {
     Stmt s{StmtKind::kPrefetch};
     s.buffer = v.buffer;
     s.index = v.index + stride * step;
+    s.level = level;
     body.push_back(std::move(s));
   }
 }

@@ -27,6 +27,7 @@ class Emitter {
   Index open_loop(const Index& extent, bool vectorize, int unroll);
   void close_loop();
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+  bool vectorizing() const;  // a loop that is open will run in vectors
 
   // Runs fn with everything deeper than `depth` put aside: what it appends comes before the loops that are open there.
   template <class Fn>
@@ -45,8 +46,9 @@ class Emitter {
   void update(int acc, ReduceKind kind, ValueId value);
   ValueId read(int acc, DType dtype);  // after the loops that update it
   void store(int buffer, const Index& index, ValueId value, bool streaming);
-  // In the innermost loop that is open: what its loads of input buffers will want `step` of `var` later.
-  void prefetch_loads(AtomId var, int64_t step);
+  // In the innermost loop that is open: what its loads of input buffers will want `step` of `var` later, into the cache
+  // of `level`.
+  void prefetch_loads(AtomId var, int64_t step, int level);
 
   // Values. Simplified where that is exact.
   ValueId constant(DType dtype, double value);

@@ -250,6 +250,8 @@ ValueId Evaluator::identity(ReduceKind kind, DType dtype) {
   return is_float(dtype) ? emit_.constant(dtype, v.imm) : emit_.constant_int(dtype, v.integer);
 }
 
+static constexpr int64_t kWorthVectors = 64;  // iterations of a short reduction
+
 // A short reduction as a loop of its own, in the outermost scope that its indices allow.
 ValueId Evaluator::reduce_inline(int node, const Binding& where, ValueId predicate) {
   const Node& n = group_.nodes[node];
@@ -260,14 +262,16 @@ ValueId Evaluator::reduce_inline(int node, const Binding& where, ValueId predica
     const DType type = register_type(n.dtype);
     int acc = emit_.new_accumulator(n.reduce, type);
     Binding inner = where;
-    int loops = 0;
+    AxisList reduced;
     for (int a : axes_.nodes[x].all)
-      if (!axes_.contains(node, a)) {
-        inner[a] = emit_.open_loop(trip_count(a, inner), false, 1);
-        ++loops;
-      }
+      if (!axes_.contains(node, a)) reduced.push_back(a);
+    for (int a : reduced) {
+      const Index n = trip_count(a, inner);
+      const bool vectorize = a == reduced.back() && !emit_.vectorizing() && n.is_const() && n.value() >= kWorthVectors;
+      inner[a] = emit_.open_loop(n, vectorize, vectorize ? 4 : 1);
+    }
     emit_.update(acc, n.reduce, emit_.cast(eval(x, inner, predicate), type));
-    while (loops-- > 0) emit_.close_loop();
+    for (size_t i = 0; i < reduced.size(); ++i) emit_.close_loop();
     return emit_.read(acc, type);
   });
 }

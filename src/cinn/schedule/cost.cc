@@ -1,4 +1,6 @@
-#include "cinn/schedule/plan.h"
+#include "cinn/schedule/cost.h"
+
+#include <algorithm>
 
 namespace paddle::cinn {
 
@@ -59,6 +61,18 @@ double cost_of(const Node& node) {
     default:
       return 0;
   }
+}
+
+bool is_anchor(const Node& node) { return node.kind == NodeKind::kReduce && !node.combine_inline; }
+
+double SubtreeCosts::of(int node) {
+  auto [it, fresh] = known_.try_emplace(node, 0);
+  if (!fresh) return it->second;
+  const Node& n = group_.nodes[static_cast<size_t>(node)];
+  double sum = cost_of(n);
+  if (!is_anchor(n))
+    for (int x : n.operands) sum += of(x);
+  return known_[node] = std::min(sum, 1e6);
 }
 
 }  // namespace paddle::cinn

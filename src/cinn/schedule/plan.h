@@ -40,6 +40,7 @@ struct KernelPlan {
   int tile_axis = -1;
   bool by_group = false;  // devices with groups of threads: one iteration a group (Kernel::by_group)
   std::vector<PassPlan> passes;
+  std::string why;  // what keeps it apart from the kernels before, for people; empty for the first
 };
 
 struct Plan {
@@ -51,9 +52,5 @@ struct Plan {
 };
 
 Plan plan_kernels(const Group& group, const Axes& axes, const Target& target);
-
-// Scalar operations for one element, roughly; 1 for an addition.
-double cost_of(const Node& node);
-double cost_of(scalar::Fn fn);
 
 }  // namespace paddle::cinn

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "cinn/schedule/axis_sets.h"
+#include "cinn/schedule/centred.h"
+#include "cinn/schedule/cut.h"
+
 namespace paddle::cinn {
 namespace {
-
-bool has(const AxisList& list, int axis) { return std::find(list.begin(), list.end(), axis) != list.end(); }
-
-Index count(const Axes& axes, const AxisList& list) {
-  Index n = 1;
-  for (int a : list) n = n * axes.axes[a].extent;
-  return n;
-}
 
 AxisList reduced_axes(const Group& group, const Axes& axes, int r) {
   AxisList out;
@@ -26,28 +22,40 @@ constexpr int64_t kColumnBlock = 256;
 
 bool is_long(const Index& n) { return !n.is_const() || n.value() >= 16384; }
 
-// The axis to cut for reduction r, or -1.
-int axis_to_split(const Group& group, const Axes& axes, int r, const Target& target, int64_t* shared) {
+// Chunks so many that every thread has some.
+Index shared_length(Group& group, const Axes& axes, int axis, int64_t shared, bool along_memory, const Target& target) {
+  const int64_t chunks = std::max<int64_t>(2, 4 * target.threads / std::max<int64_t>(shared, 1));
+  const int64_t step = along_memory ? 256 : 8;
+  return group.pool.ceil_div(axes.axes[axis].extent, chunks * step) * step;
+}
+
+int longest(const Axes& axes, const AxisList& list, const Target& target) {
+  int best = -1;
+  int64_t most = 1;
+  for (int a : list) {
+    const Index& n = axes.axes[a].extent;
+    if (!n.is_const() || n.value() >= 64 * target.threads) return a;
+    if (n.value() > most) most = n.value(), best = a;
+  }
+  return best;
+}
+
+// The axis to cut so that threads can share reduction r, and into chunks of what length. -1: none.
+int axis_to_split(Group& group, const Axes& axes, int r, const Target& target, Index* length) {
   const AxisList& kept = axes.nodes[r].all;
   const AxisList& all = axes.nodes[group.nodes[r].operands[0]].all;
   AxisList reduced = reduced_axes(group, axes, r);
-  Index parallel = count(axes, kept);
-  if (reduced.empty() || !parallel.is_const() || !is_long(count(axes, reduced))) return -1;
-  *shared = parallel.value();
+  Index parallel = extent_of(axes, kept);
+  if (reduced.empty() || !parallel.is_const() || !is_long(extent_of(axes, reduced))) return -1;
+  int64_t shared = parallel.value();
   if (!has(reduced, all.back())) {
     int64_t last = axes.axes[all.back()].extent.value();
-    *shared = *shared / std::max<int64_t>(last, 1) * ((last + kColumnBlock - 1) / kColumnBlock);
+    shared = shared / std::max<int64_t>(last, 1) * ((last + kColumnBlock - 1) / kColumnBlock);
   }
-  if (*shared >= 2 * target.threads) return -1;
-  int best = -1;
-  int64_t longest = 1;
-  for (int a : reduced) {
-    const Index& n = axes.axes[a].extent;
-    if (!n.is_const()) return a;
-    if (n.value() >= 64 * target.threads) return a;
-    if (n.value() > longest) longest = n.value(), best = a;
-  }
-  return best;
+  if (shared >= 2 * target.threads) return -1;
+  const int axis = longest(axes, reduced, target);
+  if (axis >= 0) *length = shared_length(group, axes, axis, shared, all.back() == axis, target);
+  return axis;
 }
 
 bool kept_by_a_reduction(const Group& group, const Axes& axes, int axis) {
@@ -56,89 +64,61 @@ bool kept_by_a_reduction(const Group& group, const Axes& axes, int axis) {
   return false;
 }
 
-// axis -> chunk, axis in every node.
-int cut(Group& group, Axes& axes, int axis, int64_t chunks, bool along_memory) {
-  const Index total = axes.axes[axis].extent;
-  const int64_t step = along_memory ? 256 : 8;
-  const Index length = group.pool.ceil_div(total, chunks * step) * step;
-  const int chunk = static_cast<int>(axes.axes.size());
-  axes.axes.push_back({group.pool.ceil_div(total, length), -1, {}});
-  axes.axes[axis].extent = length;
-  axes.axes[axis].chunk = chunk;
-  axes.axes[axis].total = total;
-  auto insert = [&](AxisList& list) {
-    auto it = std::find(list.begin(), list.end(), axis);
-    if (it != list.end()) list.insert(it, chunk);
-  };
-  for (auto& edges : axes.shared)
-    for (AxisList& list : edges) insert(list);
-  for (NodeAxes& n : axes.nodes) {
-    for (AxisList& d : n.dims) insert(d);
-    insert(n.all);
-  }
-  return chunk;
+// Elements that a block of a centred sum may have: read twice, the second time from the cache.
+int64_t block_elements(const Axes& axes, int x, int axis, bool along_memory, const Target& target) {
+  if (along_memory) return target.l2_bytes / 32;  // an eighth of it, in f32: the next block comes in meanwhile
+  const Index& columns = axes.axes[axes.nodes[x].all.back()].extent;
+  const int64_t beside =
+      columns.is_const() && axis != axes.nodes[x].all.back() ? std::min<int64_t>(columns.value(), 1024) : 1;
+  return target.l2_bytes / 8 / std::max<int64_t>(beside, 1);
 }
 
-// Every reduction over both axes becomes a partial one that keeps the chunk, and a short one over the chunks.
-void cut_reductions(Group& group, Axes& axes, int axis, int chunk) {
-  std::vector<Node> nodes;
-  std::vector<NodeAxes> node_axes;
-  std::vector<std::vector<bool>> mapped;
-  std::vector<std::vector<AxisList>> shared;
-  std::vector<int> moved;
+// For a centred sum whose x would not stay in the cache from one reading to the next: the axis to cut, and into chunks
+// of what length. -1: none.
+int axis_to_block(const Group& group, const Axes& axes, int r, const Target& target, Index* length) {
+  if (target.group_size > 0) return -1;
+  const auto centred = centred_sum(group, axes, r);
+  if (!centred) return -1;
+  const AxisList reduced = reduced_axes(group, axes, r);
+  const Index elements = extent_of(axes, reduced);
+  if (reduced.empty() || !elements.is_const()) return -1;
+  const AxisList& all = axes.nodes[centred->x].all;
+  const bool along_memory = has(reduced, all.back());
+  const int64_t most = block_elements(axes, centred->x, reduced[0], along_memory, target);
+  if (elements.value() * 4 <= (along_memory ? target.l2_bytes / 2 : 2 * most * 4)) return -1;
+  const int64_t inner = elements.value() / std::max<int64_t>(axes.axes[reduced[0]].extent.value(), 1);
+  const int64_t wanted = most / std::max<int64_t>(inner, 1);
+  if (wanted < 1 || wanted >= axes.axes[reduced[0]].extent.value()) return -1;
+  *length = wanted;
+  return reduced[0];
+}
+
+// Cuts the axis that choose(reduction, &length) names for some reduction; false if there is none.
+bool cut_one(Group& group, Axes& axes, std::set<int>& done, auto&& choose) {
   for (size_t i = 0; i < group.nodes.size(); ++i) {
-    Node n = group.nodes[i];
-    bool cut_here =
-        n.kind == NodeKind::kReduce && has(axes.nodes[n.operands[0]].all, axis) && !has(axes.nodes[i].all, axis);
-    for (int& x : n.operands) x = moved[x];
-    if (cut_here) {
-      Node partial = n;
-      if (is_float(n.dtype)) partial.dtype = compute_type(n.dtype);
-      partial.shape.push_back(axes.axes[chunk].extent);
-      NodeAxes where = axes.nodes[i];
-      where.dims.push_back({chunk});
-      where.all.push_back(chunk);
-      nodes.push_back(std::move(partial));
-      node_axes.push_back(std::move(where));
-      mapped.push_back(axes.mapped[i]);
-      shared.push_back(axes.shared[i]);
-      n.operands = {static_cast<int>(nodes.size()) - 1};
-      n.dims = {static_cast<int>(n.shape.size())};
-      n.combine_inline = true;
-    }
-    moved.push_back(static_cast<int>(nodes.size()));
-    nodes.push_back(std::move(n));
-    node_axes.push_back(axes.nodes[i]);
-    mapped.push_back(cut_here ? std::vector<bool>{false} : axes.mapped[i]);
-    shared.push_back(cut_here ? std::vector<AxisList>{{}} : axes.shared[i]);
+    if (group.nodes[i].kind != NodeKind::kReduce || group.nodes[i].combine_inline) continue;
+    Index length;
+    const int axis = choose(static_cast<int>(i), &length);
+    if (axis < 0 || axes.axes[axis].chunk >= 0 || done.count(axis) || kept_by_a_reduction(group, axes, axis)) continue;
+    done.insert(axis);
+    cut_reductions(group, axes, axis, cut_axis(group, axes, axis, length));
+    return true;
   }
-  group.nodes = std::move(nodes);
-  for (int& x : group.inputs) x = moved[x];
-  for (int& x : group.outputs) x = moved[x];
-  axes.nodes = std::move(node_axes);
-  axes.mapped = std::move(mapped);
-  axes.shared = std::move(shared);
+  return false;
 }
 
 }  // namespace
 
 bool split_long_reductions(Group& group, Axes& axes, const Target& target) {
-  if (target.threads < 2) return false;
   std::set<int> done;
   bool changed = false;
-  for (size_t i = 0; i < group.nodes.size(); ++i) {
-    if (group.nodes[i].kind != NodeKind::kReduce || group.nodes[i].combine_inline) continue;
-    int64_t shared = 1;
-    int axis = axis_to_split(group, axes, static_cast<int>(i), target, &shared);
-    if (axis < 0 || axes.axes[axis].chunk >= 0 || !done.insert(axis).second || kept_by_a_reduction(group, axes, axis))
-      continue;
-    const Node& n = group.nodes[i];
-    const bool along_memory = axes.nodes[n.operands[0]].all.back() == axis;
-    const int64_t chunks = std::max<int64_t>(2, 4 * target.threads / std::max<int64_t>(shared, 1));
-    cut_reductions(group, axes, axis, cut(group, axes, axis, chunks, along_memory));
+  while (
+      cut_one(group, axes, done, [&](int r, Index* length) { return axis_to_block(group, axes, r, target, length); }))
     changed = true;
-    i = static_cast<size_t>(-1);  // nodes were renumbered
-  }
+  while (target.threads > 1 && cut_one(group, axes, done, [&](int r, Index* length) {
+           return axis_to_split(group, axes, r, target, length);
+         }))
+    changed = true;
   return changed;
 }
 

@@ -1,0 +1,130 @@
+// Loops: plain ones, and those in vectors.
+#include "cinn/codegen/llvm/kernel_emitter.h"
+
+namespace paddle::cinn {
+
+using V = llvm::Value*;
+
+int KernelEmitter::lanes_of(const Stmt& loop) const {
+  bool wide = false;
+  std::function<void(const std::vector<Stmt>&)> scan = [&](const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::kLet && m_.values[s.value].op != ValueOp::kIndex)
+        wide |= size_of(m_.values[s.value].dtype) == 8;
+      scan(s.body);
+    }
+  };
+  scan(loop.body);
+  return std::max(1, target_.vector_bytes / (wide ? 8 : 4));
+}
+
+V KernelEmitter::counted_loop(const char* name, V begin, V end, V step, const std::function<void(V)>& body) {
+  auto* head = block(name);
+  auto* inside = block("body");
+  auto* after = block("after");
+  auto* before = b_.GetInsertBlock();
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  auto* i = b_.CreatePHI(b_.getInt64Ty(), 2);
+  i->addIncoming(begin, before);
+  b_.CreateCondBr(b_.CreateICmpSLT(i, end), inside, after);
+  b_.SetInsertPoint(inside);
+  body(i);
+  V next = b_.CreateNSWAdd(i, step);
+  i->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateBr(head);
+  b_.SetInsertPoint(after);
+  return i;
+}
+
+void KernelEmitter::plain_loop(const Stmt& s) {
+  V end = scalar_index(s.extent);
+  counted_loop("loop", b_.getInt64(0), end, b_.getInt64(1), [&](V i) {
+    vars_[s.var] = i;
+    statements(s.body);
+  });
+}
+
+std::vector<llvm::Instruction*> KernelEmitter::since(const Mark& mark) {
+  std::vector<llvm::Instruction*> out;
+  if (b_.GetInsertBlock() != mark.block) return out;
+  auto it = mark.last ? std::next(mark.last->getIterator()) : mark.block->begin();
+  for (; it != mark.block->end(); ++it) out.push_back(&*it);
+  return out;
+}
+
+bool KernelEmitter::separate_accumulators(const std::vector<Stmt>& body, int copies) const {
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::kUpdate && (!accs_.at(s.acc).split || accs_.at(s.acc).copies < copies)) return false;
+    if (s.kind == StmtKind::kFor) return false;
+  }
+  return true;
+}
+
+void KernelEmitter::interleave(const std::vector<std::vector<llvm::Instruction*>>& parts) {
+  size_t longest = 0;
+  for (const auto& p : parts) {
+    if (p.empty()) return;
+    longest = std::max(longest, p.size());
+  }
+  if (parts.size() < 2) return;
+  llvm::Instruction* last = parts[0][0];
+  for (size_t i = 0; i < longest; ++i)
+    for (const auto& p : parts)
+      if (i < p.size() && p[i] != last) {
+        p[i]->moveAfter(last);
+        last = p[i];
+      }
+}
+
+void KernelEmitter::vector_loop(const Stmt& s) {
+  const int width = lanes_of(s);
+  if (width == 1) return plain_loop(s);
+  V end = scalar_index(s.extent), i = b_.getInt64(0);
+  const int64_t known = s.extent.is_const() ? std::max<int64_t>(s.extent.value(), 0) : -1;
+  int unroll = s.unroll;
+  while (unroll > 1 && known >= 0 && known < unroll * width) unroll /= 2;
+  auto whole = [&](int copies) {
+    const int64_t step = static_cast<int64_t>(copies) * width;
+    if (known >= 0 && known < step) return;
+    V last = b_.CreateSub(end, b_.getInt64(step - 1));
+    i = counted_loop(copies > 1 ? "unrolled" : "vector", i, last, b_.getInt64(step), [&](V at) {
+      std::vector<std::vector<llvm::Instruction*>> parts;
+      for (int c = 0; c < copies; ++c) {
+        copy_ = c;
+        lanes_ = width;
+        vector_var_ = s.var;
+        const Mark mark = mark_here();
+        vars_[s.var] = c ? b_.CreateNSWAdd(at, b_.getInt64(c * width)) : at;
+        statements(s.body);
+        parts.push_back(since(mark));
+        lanes_ = 1;
+      }
+      copy_ = 0;
+      if (separate_accumulators(s.body, copies)) interleave(parts);
+    });
+  };
+  if (unroll > 1) whole(unroll);
+  if (known < 0 || known % (unroll * width) >= width || unroll == 1) whole(1);
+  if (known >= 0 && known % width == 0) {
+    vector_var_ = -1;
+    return;
+  }
+  auto* tail = block("tail");
+  auto* done = block("done");
+  b_.CreateCondBr(b_.CreateICmpSLT(i, end), tail, done);
+  b_.SetInsertPoint(tail);
+  lanes_ = width;
+  vector_var_ = s.var;
+  vars_[s.var] = i;
+  V left = b_.CreateTrunc(b_.CreateSub(end, i), b_.getInt32Ty());
+  mask_ = b_.CreateICmpULT(iota(width, b_.getInt32Ty()), b_.CreateVectorSplat(width, left));
+  statements(s.body);
+  mask_ = nullptr;
+  lanes_ = 1;
+  vector_var_ = -1;
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+}  // namespace paddle::cinn

@@ -1,0 +1,110 @@
+// Values and accumulators.
+#include "cinn/codegen/llvm/kernel_emitter.h"
+
+namespace paddle::cinn {
+
+using V = llvm::Value*;
+
+V KernelEmitter::cast(V v, DType from, DType to) {
+  auto* type = wide(type_of(to), lanes(v));
+  if (to == DType::kBool) {
+    V zero = llvm::Constant::getNullValue(v->getType());
+    return is_float(from) ? b_.CreateFCmpUNE(v, zero) : b_.CreateICmpNE(v, zero);
+  }
+  const bool from_signed = is_signed_int(from);
+  if (is_float(from) && is_float(to)) return b_.CreateFPCast(v, type);
+  if (is_float(to)) return from_signed ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
+  if (is_float(from)) {
+    if (to == DType::kUInt64) return b_.CreateFPToUI(v, type);
+    // Narrow types wrap, as the conversion by way of a wide one does.
+    auto* through = wide(size_of(to) < 4 ? b_.getInt32Ty() : b_.getInt64Ty(), lanes(v));
+    if (to == DType::kInt32) through = type;
+    return b_.CreateTruncOrBitCast(b_.CreateFPToSI(v, through), type);
+  }
+  return from_signed ? b_.CreateSExtOrTrunc(v, type) : b_.CreateZExtOrTrunc(v, type);
+}
+
+V KernelEmitter::value(const Value& v) {
+  switch (v.op) {
+    case ValueOp::kConst:
+      return is_float(v.dtype) ? static_cast<V>(llvm::ConstantFP::get(type_of(v.dtype), v.imm))
+                               : llvm::ConstantInt::get(type_of(v.dtype), v.integer, true);
+    case ValueOp::kIndex:
+      return varies(v.index) ? vector_index(v.index) : scalar_index(v.index);
+    case ValueOp::kLoad:
+      return load(v);
+    case ValueOp::kReadAcc:
+      return read(accs_.at(static_cast<int>(v.integer)));
+    case ValueOp::kCast: {
+      if (v.integer) {  // rounds to a 16-bit float
+        const DType half = static_cast<DType>(v.integer);
+        return widen(to_memory(get(v.args[0]), half), half);
+      }
+      return cast(get(v.args[0]), m_.values[v.args[0]].dtype, v.dtype);
+    }
+    case ValueOp::kFn:
+      break;
+  }
+  std::vector<V> args;
+  int width = 1;
+  for (ValueId a : v.args) width = std::max(width, lanes(get(a)));
+  DType compute = v.dtype;
+  for (ValueId a : v.args) {
+    V x = get(a);
+    args.push_back(width > 1 && lanes(x) == 1 ? b_.CreateVectorSplat(width, x) : x);
+    compute = m_.values[a].dtype;  // all agree but for the first of `where`
+  }
+  if (v.fn == scalar::Fn::div && compute == DType::kFloat32 && lanes(args[0]) > 1) {
+    const Value& below = m_.values[v.args[1]];
+    if (below.op == ValueOp::kFn && below.fn == scalar::Fn::sqrt && lanes(get(below.args[0])) > 1)
+      if (V q = math_.divide_by_root(args[0], get(below.args[0]))) return q;
+  }
+  return math_.call(v.fn, args, compute, v.integer != 0);
+}
+
+V KernelEmitter::identity(const Acc& a, int width) {
+  Value v = identity_of(a.kind, a.dtype);
+  auto* type = wide(type_of(a.dtype), width);
+  return is_float(a.dtype) ? static_cast<V>(llvm::ConstantFP::get(type, v.imm))
+                           : llvm::ConstantInt::get(type, v.integer, true);
+}
+
+void KernelEmitter::declare(const Stmt& s) {
+  Acc& a = accs_.at(s.acc);
+  if (!a.split) a.lanes = lanes_;
+  a.cells.clear();
+  llvm::IRBuilder<> entry(&f_->getEntryBlock(), f_->getEntryBlock().begin());
+  for (int i = 0; i < a.copies; ++i) {
+    a.cells.push_back(entry.CreateAlloca(wide(type_of(a.dtype), a.lanes)));
+    b_.CreateStore(identity(a, a.lanes), a.cells.back());
+  }
+}
+
+void KernelEmitter::update(const Stmt& s) {
+  Acc& a = accs_.at(s.acc);
+  V cell = a.cells.at(a.split ? copy_ % a.copies : 0);
+  V x = get(s.value);
+  if (a.lanes > 1 && lanes(x) == 1) x = b_.CreateVectorSplat(a.lanes, x);
+  V old = b_.CreateLoad(wide(type_of(a.dtype), a.lanes), cell);
+  V fresh = combine(a, x, old);
+  if (mask_ && a.split) fresh = b_.CreateSelect(mask_, fresh, old);
+  b_.CreateStore(fresh, cell);
+}
+
+V KernelEmitter::read(const Acc& a) {
+  auto* type = wide(type_of(a.dtype), a.lanes);
+  std::vector<V> parts;
+  for (V cell : a.cells) parts.push_back(b_.CreateLoad(type, cell));
+  for (size_t n = parts.size(); n > 1; n = (n + 1) / 2)
+    for (size_t i = 0; i < n / 2; ++i) parts[i] = combine(a, parts[i], parts[n - 1 - i]);
+  V v = parts[0];
+  if (!a.split) return v;
+  for (int n = a.lanes; n > 1; n /= 2) {
+    std::vector<int> low, high;
+    for (int i = 0; i < n / 2; ++i) low.push_back(i), high.push_back(i + n / 2);
+    v = combine(a, b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high));
+  }
+  return a.lanes > 1 ? b_.CreateExtractElement(v, uint64_t{0}) : v;
+}
+
+}  // namespace paddle::cinn

@@ -1,0 +1,36 @@
+// Lists of axes as sets.
+#pragma once
+#include <algorithm>
+
+#include "cinn/compute/axes.h"
+
+namespace paddle::cinn {
+
+inline bool has(const AxisList& list, int axis) { return std::find(list.begin(), list.end(), axis) != list.end(); }
+
+inline AxisList sorted(AxisList list) {
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+inline AxisList minus(const AxisList& a, const AxisList& b) {
+  AxisList out;
+  for (int x : a)
+    if (!has(b, x)) out.push_back(x);
+  return out;
+}
+
+inline AxisList common(const AxisList& a, const AxisList& b) { return minus(a, minus(a, b)); }
+
+inline bool subset(const AxisList& a, const AxisList& b) { return minus(a, b).empty(); }
+
+inline bool same_axes(const AxisList& a, const AxisList& b) { return sorted(a) == sorted(b); }
+
+// Iterations of loops over all of them.
+inline Index extent_of(const Axes& axes, const AxisList& list) {
+  Index n = 1;
+  for (int a : list) n = n * axes.axes[static_cast<size_t>(a)].extent;
+  return n;
+}
+
+}  // namespace paddle::cinn

@@ -1,0 +1,164 @@
+// Schedules that change how sums are taken: results against the oracle, and what the loops read.
+#include <gtest/gtest.h>
+
+#include "cinn/loop/traffic.h"
+#include "reference.h"
+
+namespace paddle::cinn {
+namespace {
+
+using scalar::Fn;
+using testing::check_group;
+using testing::Tensor;
+
+constexpr DType f32 = DType::kFloat32;
+
+int scaled(Group& g, int x, double n, DType t) { return g.pointwise(Fn::div, {x, g.constant(t, n)}, t); }
+
+// mean((x - mean(x))^2) over `dims`.
+Group variance(Shape shape, std::vector<int> dims, double n, DType t = f32) {
+  Group g;
+  int x = g.input(t, std::move(shape));
+  int centred = g.pointwise(Fn::sub, {x, scaled(g, g.reduce(ReduceKind::kSum, x, dims, true, t), n, t)}, t);
+  g.output(scaled(g, g.reduce(ReduceKind::kSum, g.pointwise(Fn::mul, {centred, centred}, t), dims, true, t), n, t));
+  return g;
+}
+
+// Caches so small that the test's tensors don't fit.
+Target small_caches(int threads) {
+  Target t = host_target();
+  t.threads = threads;
+  t.l1_bytes = 1 << 10;
+  t.l2_bytes = 1 << 13;
+  return t;
+}
+
+void expect_right(const Group& g, const Target& target, double low = -3, double high = 3) {
+  auto compiled = compile(g, target, nullptr);
+  check_group(g, *compiled, {}, testing::random_inputs(g, {}, low, high));
+}
+
+int loads_of_input(const Module& m, const Kernel& k) {
+  int n = 0;
+  const std::function<void(const std::vector<Stmt>&)> scan = [&](const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::kLet && m.values[s.value].op == ValueOp::kLoad)
+        n += m.buffers[m.values[s.value].buffer].role == BufferRole::kInput;
+      scan(s.body);
+    }
+  };
+  scan(k.body);
+  return n;
+}
+
+// One kernel reads x, block by block; the second only what the blocks left.
+TEST(Schedule, VarianceOfMoreThanTheCacheReadsItOnce) {
+  for (int threads : {1, 4}) {
+    Group g = variance({64, 300}, {0, 1}, 64 * 300);
+    Module m = lower(g, small_caches(threads));
+    ASSERT_EQ(m.kernels.size(), 2u) << m.str();
+    EXPECT_GT(loads_of_input(m, m.kernels[0]), 0);
+    EXPECT_EQ(loads_of_input(m, m.kernels[1]), 0) << m.str();
+    expect_right(g, small_caches(threads));
+    expect_right(g, small_caches(threads), 1000, 1001);  // a mean far from zero costs no digits
+  }
+}
+
+// As the operator `scale` says it: the constant decides whether the bias comes first.
+TEST(Schedule, MeansMayBeScaledByConstants) {
+  Group g;
+  const double n = 64 * 300;
+  int x = g.input(f32, {64, 300}), sum = g.reduce(ReduceKind::kSum, x, {0, 1}, true, f32);
+  int factor = g.constant(f32, 1 / n), zero = g.constant(f32, 0), after = g.constant(DType::kBool, 1);
+  const scalar::Instr instrs[] = {{Fn::mul, 0, 1, 0, 0}, {Fn::add, 4, 2, 0, 0}, {Fn::where, 3, 5, 4, 0}};
+  const uint8_t result = 6;
+  scalar::Program program;
+  program.instrs = instrs;
+  program.num_inputs = 4;
+  program.outputs = {&result, 1};
+  int mean = g.pointwise(program, {sum, factor, zero, after}, {}, f32);
+  g.output(g.reduce(ReduceKind::kSum, g.pointwise(Fn::square, {g.pointwise(Fn::sub, {x, mean}, f32)}, f32), {0, 1},
+                    false, f32));
+  EXPECT_EQ(lower(g, small_caches(1)).kernels.size(), 2u);
+  expect_right(g, small_caches(1));
+}
+
+TEST(Schedule, VarianceByRowsByColumnsAndOfParts) {
+  for (int threads : {1, 4}) {
+    const Target target = small_caches(threads);
+    expect_right(variance({3, 7001}, {1}, 7001), target);          // chunks that don't come out even
+    expect_right(variance({5000, 48}, {0}, 5000), target);         // by columns
+    expect_right(variance({40, 6, 64}, {0, 2}, 40 * 64), target);  // a row of blocks for each channel
+    expect_right(variance({2, 9000}, {1}, 9000, DType::kFloat64), target);
+    expect_right(variance({2, 9000}, {1}, 9000, DType::kBFloat16), target);
+  }
+}
+
+// What else the group computes from the same mean stays right.
+TEST(Schedule, NormalisedByItsVariance) {
+  for (int threads : {1, 4}) {
+    Group g;
+    const double n = 60 * 300;
+    int x = g.input(f32, {60, 300});
+    int centred = g.pointwise(Fn::sub, {x, scaled(g, g.reduce(ReduceKind::kSum, x, {0, 1}, true, f32), n, f32)}, f32);
+    int square = g.pointwise(Fn::square, {centred}, f32);
+    int spread = scaled(g, g.reduce(ReduceKind::kSum, square, {0, 1}, true, f32), n, f32);
+    int root = g.pointwise(Fn::rsqrt, {g.pointwise(Fn::add, {spread, g.constant(f32, 1e-5)}, f32)}, f32);
+    g.output(g.pointwise(Fn::mul, {centred, root}, f32));
+    g.output(spread);
+    expect_right(g, small_caches(threads));
+  }
+}
+
+// Around another number than x's own mean the blocks would not combine where x holds an infinity.
+TEST(Schedule, SquaresAroundAGivenNumberStayAsTheyAre) {
+  Group g;
+  int x = g.input(f32, {20000}), m = g.input(f32, {});
+  int centred = g.pointwise(Fn::sub, {x, m}, f32);
+  g.output(g.reduce(ReduceKind::kSum, g.pointwise(Fn::mul, {centred, centred}, f32), {0}, false, f32));
+  EXPECT_EQ(lower(g, small_caches(1)).kernels.size(), 1u);
+  Tensor infinite(20000, 1.0);
+  infinite[7] = INFINITY;
+  auto out = testing::run_compiled(g, *compile(g, small_caches(1), nullptr), {}, {infinite, {0.5}});
+  EXPECT_EQ(out[0][0], INFINITY);
+}
+
+TEST(Schedule, KernelsSayWhatTheyMoveAndCompute) {
+  Group g;
+  int x = g.input(f32, {6, 40}), w = g.input(f32, {40});
+  g.output(g.pointwise(Fn::mul, {g.pointwise(Fn::exp, {x}, f32), w}, f32));
+  Module m = lower(g, Target{});
+  auto traffic = traffic_of(m, m.kernels.at(0));
+  ASSERT_TRUE(traffic.has_value());
+  EXPECT_EQ(traffic->bytes, (240 + 40 + 240) * 4);
+  EXPECT_EQ(traffic->flops, 2 * 240);
+
+  Group sum;
+  int y = sum.input(f32, {6, 40});
+  sum.output(sum.reduce(ReduceKind::kSum, sum.pointwise(Fn::mul, {y, y}, f32), {1}, false, f32));
+  Module s = lower(sum, Target{});
+  EXPECT_EQ(traffic_of(s, s.kernels.at(0))->bytes, (240 + 6) * 4);
+  EXPECT_EQ(traffic_of(s, s.kernels.at(0))->flops, 2 * 240);
+
+  Group open;
+  int z = open.input(f32, {open.symbol(0)});
+  open.output(open.pointwise(Fn::exp, {z}, f32));
+  Module o = lower(open, Target{});
+  EXPECT_FALSE(traffic_of(o, o.kernels.at(0)).has_value());
+}
+
+// Kernels of one group say why they are several.
+TEST(Schedule, KernelsSayWhyTheyStandApart) {
+  Group g;
+  int x = g.input(f32, {50, 70});
+  g.output(g.reduce(ReduceKind::kSum, x, {1}, false, f32));
+  g.output(g.reduce(ReduceKind::kSum, x, {0}, false, f32));
+  std::string plan;
+  lower(g, Target{}, [&](std::string_view step, const std::string& text, double) {
+    if (step == "plan kernels") plan = text;
+  });
+  EXPECT_NE(plan.find("other reduction axes"), std::string::npos) << plan;
+}
+
+}  // namespace
+}  // namespace paddle::cinn
