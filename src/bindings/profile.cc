@@ -37,24 +37,47 @@ PyObject* steps_of(const compile::GroupReport& g) {
   return list.release();
 }
 
+PyObject* kernels_of(const compile::GroupReport& g) {
+  Object list = own(PyList_New(0));
+  for (const auto& k : g.kernels)
+    must_zero(
+        PyList_Append(list.get(), own(Py_BuildValue("(ssLL)", k.name.c_str(), k.why.c_str(),
+                                                    static_cast<long long>(k.bytes), static_cast<long long>(k.flops)))
+                                      .get()));
+  return list.release();
+}
+
+PyObject* decisions_of(const std::vector<compile::FusionReport>& decisions) {
+  Object list = own(PyList_New(0));
+  for (const auto& d : decisions)
+    must_zero(PyList_Append(list.get(), own(Py_BuildValue("(Nsss)", PyBool_FromLong(d.joined), d.first.c_str(),
+                                                          d.second.c_str(), d.why.c_str()))
+                                            .get()));
+  return list.release();
+}
+
 PyObject* groups(PyObject*, PyObject* program) {
   return guard([&] {
     Object list = own(PyList_New(0));
-    for (const compile::GroupReport& g : program_in(program)->groups()) {
+    std::vector<compile::FusionReport> apart;
+    for (const compile::GroupReport& g : program_in(program)->groups(&apart)) {
       Object row =
-          own(Py_BuildValue("{s:s,s:s,s:s,s:N,s:L,s:L}", "operations", g.operations.c_str(), "assembly",
-                            g.assembly.c_str(), "why_kernels", g.why_kernels.c_str(), "steps", steps_of(g), "bytes",
+          own(Py_BuildValue("{s:s,s:s,s:s,s:N,s:N,s:N,s:L,s:L}", "operations", g.operations.c_str(), "assembly",
+                            g.assembly.c_str(), "why_kernels", g.why_kernels.c_str(), "steps", steps_of(g), "kernels",
+                            kernels_of(g), "decisions", decisions_of(g.decisions), "bytes",
                             static_cast<long long>(g.bytes), "flops", static_cast<long long>(g.flops)));
       must_zero(PyList_Append(list.get(), row.get()));
     }
-    return list.release();
+    return own(Py_BuildValue("(NN)", list.release(), decisions_of(apart))).release();
   });
 }
 
 PyMethodDef methods[] = {
     {"start", start, METH_NOARGS, "Records spans from now on; what was recorded before is dropped."},
     {"stop", stop, METH_NOARGS, "[(name, kind, begin_ns, end_ns, thread, detail)] since start()."},
-    {"groups", groups, METH_O, "What the compiler made of the program's groups, one dict each."},
+    {"groups", groups, METH_O,
+     "What the compiler made of the program's groups, one dict each; and what it decided about the operations in "
+     "none."},
     {}};
 
 PyModuleDef definition{

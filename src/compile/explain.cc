@@ -1,6 +1,7 @@
 // What the compiler did with a program's groups.
 #include "cinn/group/fuse.h"
 #include "cinn/jit/compiled.h"
+#include "cinn/loop/traffic.h"
 #include "compile/pipeline.h"
 #include "compile/runner.h"
 #include "dispatch/trace.h"
@@ -45,6 +46,38 @@ void measure(pir::Operation& group, std::span<const pir::Value> inputs, GroupRep
   }
 }
 
+std::string name_of(const pir::Operation& op) {
+  std::string name(op.def().short_name());
+  return op.loc() ? name + " (" + op.loc().str() + ")" : name;
+}
+
+FusionReport as_text(const cinn::FusionDecision& d) { return {d.joined, name_of(*d.first), name_of(*d.second), d.why}; }
+
+const pir::Operation* group_of(const pir::Operation& op) {
+  const pir::Operation* parent = op.parent_op();
+  return parent && parent->is("cinn_op.group") ? parent : nullptr;
+}
+
+std::vector<FusionReport> decisions_about(const pir::Operation* group, std::span<const cinn::FusionDecision> all) {
+  std::vector<FusionReport> out;
+  for (const cinn::FusionDecision& d : all) {
+    const pir::Operation *a = group_of(*d.first), *b = group_of(*d.second);
+    // What was joined and then given up is told by a later decision.
+    if (d.joined && a != b) continue;
+    if (group ? a == group || b == group : !a && !b && !d.joined) out.push_back(as_text(d));
+  }
+  return out;
+}
+
+std::vector<GroupReport::Kernel> kernels_of(const cinn::Module& module) {
+  std::vector<GroupReport::Kernel> out;
+  for (const cinn::Kernel& k : module.kernels) {
+    const auto traffic = cinn::traffic_of(module, k);
+    out.push_back({k.name, k.why, traffic ? traffic->bytes : -1, traffic ? traffic->flops : -1});
+  }
+  return out;
+}
+
 GroupReport report_of(pir::Operation& group) {
   GroupReport report;
   report.operations = pir::print(group);
@@ -55,6 +88,7 @@ GroupReport report_of(pir::Operation& group) {
   try {
     cinn::CompiledRegion region = cinn::compile_region(group);
     measure(group, region.inputs, report);
+    report.kernels = kernels_of(region.code->module());
     report.assembly = cinn::print_assembly(region.code->module(), false);
   } catch (const Error& e) {
     report.why_kernels = e.what();
@@ -65,20 +99,26 @@ GroupReport report_of(pir::Operation& group) {
 
 }  // namespace
 
-std::vector<GroupReport> Runner::groups() {
+std::vector<GroupReport> Runner::groups(std::vector<FusionReport>* apart) {
   pir::Program p = captured_.program.clone();
   dispatch::StackScope scope;
   std::vector<DimGuard> asked;
   DimGuardSink sink(&asked);
   PipelineOptions options = latest_;
   options.keep_all_groups = true;
+  std::vector<cinn::FusionDecision> decisions;
+  options.decisions = &decisions;
   optimise(p, options);
   std::vector<pir::Operation*> groups;
   p.walk([&](pir::Operation& op) {
     if (op.is("cinn_op.group")) groups.push_back(&op);
   });
   std::vector<GroupReport> reports;
-  for (pir::Operation* g : groups) reports.push_back(report_of(*g));
+  for (pir::Operation* g : groups) {
+    reports.push_back(report_of(*g));
+    reports.back().decisions = decisions_about(g, decisions);
+  }
+  if (apart) *apart = decisions_about(nullptr, decisions);
   return reports;
 }
 

@@ -124,7 +124,7 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   steps.add_pipeline(pir::stage_pipeline("optimised"));
   if (fuse) {
     steps.add("fuse", [&](pir::Operation& root, pir::PassContext& context) {
-      size_t n = cinn::fuse_groups(root, {.all = !options.place.is_cpu()});
+      size_t n = cinn::fuse_groups(root, {.all = !options.place.is_cpu(), .decisions = options.decisions});
       context.count("groups", static_cast<int64_t>(n));
       return n > 0;
     });

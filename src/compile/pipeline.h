@@ -5,16 +5,21 @@
 #include "executor/executable.h"
 #include "executor/group_code.h"
 
+namespace paddle::cinn {
+struct FusionDecision;
+}
+
 namespace paddle::compile {
 
 struct PipelineOptions {
-  distributed::Layouts inputs;             // by name, those that are given as this rank's parts
-  distributed::Layouts* stayed = nullptr;  // out: results that stay on a mesh of only some of the ranks
-  bool cinn = true;                        // fuse and compile, where FLAGS_use_cinn says so too
-  bool keep_all_groups = false;            // those that can't be compiled too: for looking at
-  bool inference = false;                  // parameters are constants: fold
-  Place place;                             // where the program runs
-  bool keep_weights = false;               // they change, but rarely: kernels keep them in layouts of their own
+  distributed::Layouts inputs;                             // by name, those that are given as this rank's parts
+  distributed::Layouts* stayed = nullptr;                  // out: results that stay on a mesh of only some of the ranks
+  bool cinn = true;                                        // fuse and compile, where FLAGS_use_cinn says so too
+  bool keep_all_groups = false;                            // those that can't be compiled too: for looking at
+  std::vector<cinn::FusionDecision>* decisions = nullptr;  // out: what fusion joined and what not, and why
+  bool inference = false;                                  // parameters are constants: fold
+  Place place;                                             // where the program runs
+  bool keep_weights = false;  // they change, but rarely: kernels keep them in layouts of their own
 };
 
 // A program after every step, with the code of its groups.

@@ -11,6 +11,12 @@ namespace paddle::compile {
 
 class TrainingProgram;
 
+// One decision of fusion, as text: operators with their source lines.
+struct FusionReport {
+  bool joined;
+  std::string first, second, why;
+};
+
 // A group of operations that became one function, for looking at.
 struct GroupReport {
   struct Step {
@@ -21,7 +27,15 @@ struct GroupReport {
   std::string assembly;     // empty: it runs by kernels
   std::string why_kernels;  // what kept it from being compiled
   std::vector<Step> steps;  // of the compiler, those that changed something
-  int64_t bytes = -1;       // read and written, at the sizes of the capture; -1: a size isn't constant
+  // Why operations of the group were joined, and why not with their neighbours outside.
+  std::vector<FusionReport> decisions;
+  struct Kernel {
+    std::string name;
+    std::string why;                 // what keeps it apart from the kernels before
+    int64_t bytes = -1, flops = -1;  // -1: sizes are known when it runs
+  };
+  std::vector<Kernel> kernels;
+  int64_t bytes = -1;  // read and written, at the sizes of the capture; -1: a size isn't constant
   int64_t flops = -1;
 };
 
@@ -46,7 +60,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   // What the program is after each step, with the step's name: captured, sharded, decomposed, fused. Inputs lie as
   // those of the latest run did.
   std::vector<std::pair<std::string, std::string>> stages();
-  std::vector<GroupReport> groups();
+  // apart: filled with what fusion decided about operations that stand in no group.
+  std::vector<GroupReport> groups(std::vector<FusionReport>* apart = nullptr);
   std::string compiled_text();  // of the forward program without gradients, after every pass
 
  private:

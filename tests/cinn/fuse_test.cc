@@ -166,6 +166,65 @@ TEST_F(Fuse, SiblingsThatDependOnEachOtherStayApart) {
   pir::verify(p.module());
 }
 
+// "joined exp, sum: ..." for each decision, in order.
+std::vector<std::string> told(const std::vector<FusionDecision>& decisions) {
+  std::vector<std::string> out;
+  for (const FusionDecision& d : decisions)
+    out.push_back(std::string(d.joined ? "joined " : "apart ") + std::string(d.first->def().short_name()) + ", " +
+                  std::string(d.second->def().short_name()) + ": " + d.why);
+  return out;
+}
+
+TEST_F(Fuse, EveryDecisionHasItsReason) {
+  Program p;
+  Builder b(p);
+  Value x = b.data("x", f32({6, 40})), w = b.data("w", f32({40}));
+  Value e = b.value("pd_op.exp", {x});
+  Value sum = b.create("pd_op.sum", {e, axes(b, {-1})}, {{"keepdim", Attribute::boolean(true)}})->result(0);
+  Value m = b.value("pd_op.matmul",
+                    {b.value("pd_op.multiply", {b.value("pd_op.divide", {e, sum}), w}), b.data("y", f32({40, 40}))});
+  b.fetch("out", b.value("pd_op.relu", {b.value("pd_op.tanh", {m})}), 0);
+  std::vector<FusionDecision> decisions;
+  EXPECT_EQ(fuse_groups(p.module(), {.decisions = &decisions}), 2u);
+  EXPECT_THAT(
+      told(decisions),
+      ::testing::ElementsAre(
+          "joined exp, sum: the reduction takes elements of [6, 40] as they are made",
+          "joined exp, divide: same iteration space [6, 40]", "joined divide, multiply: same iteration space [6, 40]",
+          "apart multiply, matmul: matmul stays outside: a product: its kernel's loops are its own",
+          "apart matmul, tanh: matmul stays outside: a product: its kernel's loops are its own",
+          "joined tanh, relu: same iteration space [6, 40]",
+          "apart relu, fetch: fetch stays outside: write-back: it takes the value out of the program"));
+}
+
+TEST_F(Fuse, ReasonsForStayingApart) {
+  Program p;
+  Builder b(p);
+  Value x = b.data("x", f32({128, 128}));
+  Value a = b.value("pd_op.exp", {b.value("pd_op.tanh", {x})});
+  Value m = b.value("pd_op.matmul", {a, a});
+  Value c = b.value("pd_op.multiply", {b.value("pd_op.add", {m, a}), x});
+  Value rows = b.create("pd_op.gather", {x, b.data("i", pir::Type::tensor(DType::kInt64, paddle::Shape{5})),
+                                         b.full({1}, 0, DType::kInt32)})
+                   ->result(0);
+  b.fetch("a", b.value("pd_op.relu", {b.value("pd_op.tanh", {rows})}), 0);
+  b.fetch("b", c, 1);
+  std::vector<FusionDecision> decisions;
+  fuse_groups(p.module(), {.decisions = &decisions});
+  const std::vector<std::string> all = told(decisions);
+  EXPECT_THAT(all, ::testing::Contains("apart exp, add: one group would depend on itself by way of matmul"));
+  EXPECT_THAT(all,
+              ::testing::Contains("apart gather, tanh: gather stays outside: data-dependent: its kernel checks the "
+                                  "indices, a group would not"));
+  Program q;
+  Builder d(q);
+  Value y = d.data("y", f32({6}));
+  d.fetch("out", d.value("pd_op.exp", {d.value("pd_op.tanh", {d.value("pd_op.relu", {y})})}), 0);
+  decisions.clear();
+  fuse_groups(q.module(), {.max_ops = 2, .decisions = &decisions});
+  EXPECT_THAT(told(decisions), ::testing::Contains("apart tanh, exp: budget: a group has at most 2 operations"));
+}
+
 TEST_F(Fuse, SmallThingsStayOutside) {
   Program p;
   Builder b(p);

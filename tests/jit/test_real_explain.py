@@ -39,6 +39,46 @@ def test_explains_a_function(tmp_path):
     assert "normalised" in str(result) and str(page) in str(result)
 
 
+def test_explains_why_operators_were_fused(tmp_path):
+    result = paddle.jit.explain(normalised, paddle.ones([4, 8]), paddle.ones([8, 3]))
+    (group,) = result.groups
+    ((name, why, moved, flops),) = group["kernels"]
+    assert (name, why, moved) == ("kernel0", "", 2 * 4 * 8 * 4)
+    # x * x and the sum over it, x * r; per row a mean (a product and a bias), an addition, a root
+    assert flops == 3 * 4 * 8 + 4 * 4
+    joined = [d for d in group["decisions"] if d[0]]
+    apart = [d for d in group["decisions"] if not d[0]]
+    assert any("sum" in second and "reduction takes elements" in why for _, _, second, why in joined)
+    assert any("matmul" in second and "a product" in why for _, _, second, why in apart)
+    assert all("test_real_explain.py" in first for _, first, _, _ in joined)  # with their source lines
+    assert f"kernel0: {moved / 1e6:.3f} MB moved" in str(result)
+    assert "stays outside: a product" in str(result) and "stays outside: a product" in result.to_html()
+
+
+def test_explains_what_stays_apart():
+    def f(x, table, index):
+        rows = paddle.gather(table, index)  # its kernel checks the indices
+        noise = paddle.rand([8, 8])
+        return paddle.tanh(paddle.exp(rows)) + x, paddle.tanh(paddle.exp(noise)), paddle.exp(x[:2].reshape([-1]))
+
+    result = paddle.jit.explain(f, paddle.ones([8, 8]), paddle.ones([20, 8]), paddle.arange(8))
+    text = str(result)
+    assert "data-dependent: its kernel checks the indices" in text
+    assert "random: it draws its numbers by a kernel" in text
+    assert all(d[3] for g in result.groups for d in g["decisions"])  # every decision has a reason
+
+
+def test_explains_kernels_of_one_group():
+    def f(x):
+        y = x * 2.0
+        return y.sum(0), y.sum(1)
+
+    result = paddle.jit.explain(f, paddle.ones([256, 128]))
+    (group,) = result.groups
+    assert len(group["kernels"]) == 2
+    assert "other reduction axes" in group["kernels"][1][1] and "other reduction axes" in str(result)
+
+
 def test_explains_a_layer_with_dynamic_sizes():
     net = paddle.jit.to_static(
         nn.Sequential(nn.Linear(4, 8), nn.GELU()), input_spec=[paddle.static.InputSpec([None, 4], "float32")]

@@ -33,6 +33,7 @@ class Explanation:
     groups: list[dict]
     passes: list[tuple[str, float]]
     steps: list[Step]
+    apart: list[tuple[bool, str, str, str]] = field(default_factory=list)
     path: str | None = None
     milliseconds: float = 0.0
     notes: list[str] = field(default_factory=list)
@@ -43,7 +44,11 @@ class Explanation:
             lines.append(f"{name}: {len(text.splitlines())} lines")
         lines.append(f"{len(self.groups)} groups")
         for i, g in enumerate(self.groups):
-            lines.append(f"  {i}: {_title(g)}; {_traffic(g)}" + (f"; by kernels: {g['why_kernels']}" if g["why_kernels"] else ""))
+            lines.append(f"  {i}: {_title(g)}; {_traffic(g['bytes'], g['flops'])}"
+                         + (f"; by kernels: {g['why_kernels']}" if g["why_kernels"] else ""))  # fmt: skip
+            lines += [f"     {text}" for text in _kernels(g) + [_decision(d) for d in g["decisions"]]]
+        if self.apart:
+            lines += ["in no group", *(f"     {_decision(d)}" for d in self.apart)]
         lines.append(f"one run: {self.milliseconds:.3f} ms")
         for s in sorted(self.steps, key=lambda s: -s.milliseconds)[:20]:
             lines.append(f"  {s.milliseconds:8.3f} ms  {s.kind:<11} {s.name}  {s.where}")
@@ -59,7 +64,9 @@ class Explanation:
         for name, text in self.stages:
             parts.append(_section(f"Program: {name}", _pre(text)))
         for i, g in enumerate(self.groups):
-            parts.append(_section(f"Group {i}: {_title(g)} ({_traffic(g)})", _group(g)))
+            parts.append(_section(f"Group {i}: {_title(g)} ({_traffic(g['bytes'], g['flops'])})", _group(g)))
+        if self.apart:
+            parts.append(_section("In no group", _pre("\n".join(map(_decision, self.apart)))))
         rows = "".join(f"<tr><td>{html.escape(n)}</td><td class=n>{ms:.2f}</td></tr>" for n, ms in self.passes)
         parts.append(_section("Passes (ms)", f"<table>{rows}</table>"))
         return "".join(parts) + "</body></html>\n"
@@ -71,10 +78,23 @@ def _title(group: dict) -> str:
     return ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
 
 
-def _traffic(group: dict) -> str:
-    if group["bytes"] < 0:
+def _traffic(moved: int, flops: int) -> str:
+    if moved < 0:
         return "sizes known when it runs"
-    return f"{group['bytes'] / 1e6:.3f} MB moved, {group['flops'] / 1e6:.3f} Mflop"
+    return f"{moved / 1e6:.3f} MB moved, {flops / 1e6:.3f} Mflop"
+
+
+def _kernels(group: dict) -> list[str]:
+    """One line for each kernel: what it moves and computes, and why it isn't part of an earlier one."""
+    return [
+        f"{name}: {_traffic(moved, flops)}" + (f"; apart since {why}" if why else "")
+        for name, why, moved, flops in group["kernels"]
+    ]
+
+
+def _decision(decision: tuple[bool, str, str, str]) -> str:
+    joined, first, second, why = decision
+    return f"{first} {'+' if joined else '|'} {second}: {why}"
 
 
 _HEAD = """<!doctype html><html><head><meta charset="utf-8"><title>{title}</title><style>
@@ -107,6 +127,9 @@ def _bars(steps: list[Step]) -> str:
 
 def _group(g: dict) -> str:
     parts = [_pre(g["operations"])]
+    parts.append(_section("Why these, and not their neighbours", _pre("\n".join(map(_decision, g["decisions"]))), True))
+    if g["kernels"]:
+        parts.append(_section("Kernels", _pre("\n".join(_kernels(g))), True))
     if g["why_kernels"]:
         parts.append(f"<p>Runs by kernels: {html.escape(g['why_kernels'])}</p>")
     parts += [_section(f"{name} ({ms:.2f} ms)", _pre(text)) for name, text, ms in g["steps"]]
@@ -139,7 +162,8 @@ def explain(fn, *args, path: str | None = None, **kwargs) -> Explanation:
     Returns:
         An `Explanation`: printed, a summary; `to_html()` gives the page. It holds the captured program with source
         lines, the program after sharding, decomposition and fusion, every group with the compiler's steps, its machine
-        code, bytes and operations, the passes with their times, and the time of each instruction.
+        code, each kernel's bytes and floating-point operations, and why operations were fused (`a + b: reason`) or not
+        (`a | b: reason`), the passes with their times, and the time of each instruction.
 
     Raises:
         RuntimeError: nothing of the function could be captured.
@@ -156,9 +180,10 @@ def explain(fn, *args, path: str | None = None, **kwargs) -> Explanation:
         raise RuntimeError(f"[explain] nothing of {static} was captured: {static.report()}")
     milliseconds, steps = _run(fn, args, kwargs)
     program = entry.runner.program
+    groups, apart = _core.profile.groups(program)
     result = Explanation(
-        static._function.__qualname__, str(static.report()), program.stages(), _core.profile.groups(program), passes,
-        steps, path, milliseconds,
+        static._function.__qualname__, str(static.report()), program.stages(), groups, passes, steps, apart, path,
+        milliseconds,
     )  # fmt: skip
     if path:
         with open(path, "w") as f:

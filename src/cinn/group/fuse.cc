@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <queue>
-#include <set>
-#include <unordered_map>
 
 #include "base/error.h"
+#include "cinn/group/fuse_reasons.h"
+#include "cinn/group/make_groups.h"
 #include "cinn/group/translator.h"
-#include "pir/builder.h"
+#include "cinn/group/units.h"
 #include "pir/effects.h"
 #include "pir/rewrite/pass.h"
 
@@ -21,232 +20,224 @@ using pir::Value;
 
 bool is_list(Value v) { return v && v.type().is_vector(); }
 
-// One block's operations, united to units that will stand together.
+// Decides which of a block's operations stand together.
 class Fuser {
  public:
-  Fuser(Block& block, const FuseOptions& options) : block_(block), options_(options), ops_(block.ops()) {
-    for (size_t i = 0; i < ops_.size(); ++i) {
-      position_[ops_[i]] = static_cast<int>(i);
-      unit_.push_back(static_cast<int>(i));
-      members_.push_back({static_cast<int>(i)});
-      inside_.push_back(belongs_inside(*ops_[i]));
-      alone_.push_back(inside_.back() && !translatable(*ops_[i]));
+  Fuser(Block& block, const FuseOptions& options) : block_(block), options_(options), units_(block) {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const Operation& op = units_.op(static_cast<int>(i));
+      inside_.push_back(belongs_inside(op));
+      alone_.push_back(inside_.back() && !translatable(op));
     }
-    find_edges();
     bind_lists();
   }
 
   size_t run() {
-    for (size_t i = 0; i < ops_.size(); ++i)
-      if (inside_[i]) join_producers(static_cast<int>(i));
+    for (size_t i = 0; i < units_.size(); ++i) join_producers(static_cast<int>(i));
     join_siblings();
     drop_small();
-    return rebuild();
+    std::vector<bool> grouped(units_.count());
+    for (size_t u = 0; u < units_.count(); ++u) grouped[u] = makes_group(units_.members(static_cast<int>(u)));
+    return make_groups(block_, units_, grouped);
   }
 
  private:
+  bool inside(int i) const { return inside_[static_cast<size_t>(i)]; }
+  bool alone(int i) const { return alone_[static_cast<size_t>(i)]; }
+
   bool belongs_inside(const Operation& op) const {
-    // Kernels check indices and say which is wrong; a compiled group reads a row that exists and says nothing.
     // A group's sizes must be known before it runs.
     if (!pir::sizes_told_by(op).empty()) return false;
+    // Kernels check indices and say which is wrong; a compiled group reads a row that exists and says nothing.
     if (!options_.all) return translatable(op) && !picks_rows(op);
     return translatable(op, {.loops = true}) && !op.has(kInplaceOnly);
   }
 
-  // -- dependence
+  // why: called only if somebody wants to know.
+  template <class Why>
+  void decided(int first, int second, bool joined, Why&& why) {
+    if (options_.decisions) options_.decisions->push_back({&units_.op(first), &units_.op(second), joined, why()});
+  }
 
-  void find_edges() {
-    before_.resize(ops_.size());
-    int last_effect = -1;
-    std::unordered_map<int64_t, int> tellers;  // of sizes, by their symbols
-    for (size_t i = 0; i < ops_.size(); ++i) {
-      if (!tellers.empty()) follow_tellers(i, tellers);
-      if (!inside_[i])
-        for (Dim d : pir::sizes_told_by(*ops_[i])) tellers.try_emplace(d.bits(), static_cast<int>(i));
-      auto use = [&](Value v) {
-        if (!v || !v.is_result()) return;
-        auto it = position_.find(v.defining_op());
-        if (it != position_.end() && it->second != static_cast<int>(i)) before_[i].insert(it->second);
-      };
-      ops_[i]->walk([&](Operation& op) {
-        for (Value v : op.operands()) use(v);
-      });
-      if (ops_[i]->has(pir::kDistinct) || ops_[i]->num_regions()) {
-        if (last_effect >= 0) before_[i].insert(last_effect);
-        last_effect = static_cast<int>(i);
+  // -- lists of tensors
+
+  // A list exists only inside a group: its maker and its readers stand together, or none is in a group.
+  void bind_lists() {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const int maker = static_cast<int>(i);
+      for (size_t r = 0; r < units_.op(maker).num_results(); ++r)
+        if (Value v = units_.op(maker).result(r); is_list(v)) bind_list(maker, v);
+    }
+    // An operation that left may have left others' lists behind.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t u = 0; u < units_.count(); ++u) changed |= leave_together(units_.members(static_cast<int>(u)));
+    }
+  }
+
+  void bind_list(int maker, Value list) {
+    bool all = inside(maker);
+    for (Operation* user : list.users()) {
+      const int at = units_.position(user);
+      all &= at >= 0 && inside(at);
+    }
+    for (Operation* user : list.users()) {
+      const int at = units_.position(user);
+      if (at < 0) continue;
+      if (all) {
+        units_.unite(units_.unit_of(maker), units_.unit_of(at));
+        decided(maker, at, true, [&] { return why_joined(units_.op(maker), *user); });
+      } else {
+        inside_[static_cast<size_t>(at)] = false;
       }
     }
+    if (!all) inside_[static_cast<size_t>(maker)] = false;
   }
 
-  void follow_tellers(size_t i, const std::unordered_map<int64_t, int>& tellers) {
-    std::vector<Dim> sizes;
-    ops_[i]->walk([&](Operation& op) { pir::sizes_in(op, sizes); });
-    for (Dim d : sizes)
-      if (auto it = tellers.find(d.bits()); it != tellers.end()) before_[i].insert(it->second);
+  bool leave_together(const std::vector<int>& members) {
+    if (std::all_of(members.begin(), members.end(), [&](int m) { return inside(m); })) return false;
+    bool changed = false;
+    for (int m : members)
+      if (inside(m)) inside_[static_cast<size_t>(m)] = false, changed = true;
+    return changed;
   }
 
-  // Whether unit `to` needs unit `from` by way of some other unit.
-  bool reaches_around(int from, int to) const {
-    std::vector<int> work;
-    std::vector<bool> seen(ops_.size());
-    const int earliest = *std::min_element(members_[from].begin(), members_[from].end());
-    auto push = [&](int unit, bool direct) {
-      for (int m : members_[unit])
-        for (int p : before_[m]) {
-          const int u = unit_[p];
-          if (u == to || seen[u] || (direct && u == from)) continue;
-          if (members_[u].back() < earliest && members_[u].size() == 1) continue;  // too early to depend on `from`
-          seen[u] = true;
-          work.push_back(u);
-        }
-    };
-    push(to, true);
-    while (!work.empty()) {
-      const int u = work.back();
-      work.pop_back();
-      if (u == from) return true;
-      push(u, false);
+  // -- who reads what another makes
+
+  void join_producers(int i) {
+    const std::set<int> producers = units_.before(i);
+    for (int p : producers) {
+      if (is_number(p) || is_number(i)) continue;
+      if (!inside(i) || !inside(p)) {
+        if (inside(i) != inside(p)) explain_outside(p, i);
+        continue;
+      }
+      const int a = units_.unit_of(p), b = units_.unit_of(i);
+      if (a == b || !may_join(p, i)) continue;
+      units_.unite(a, b);
+      decided(p, i, true, [&] { return why_joined(units_.op(p), units_.op(i)); });
     }
+  }
+
+  void explain_outside(int p, int i) {
+    const Operation& out = units_.op(inside(i) ? p : i);
+    if (out.has(pir::kGraphInput)) return;
+    decided(p, i, false, [&] { return fmt_outside(out); });
+  }
+  std::string fmt_outside(const Operation& out) const {
+    return std::string(out.def().short_name()) + " stays outside: " + why_outside(out, options_);
+  }
+
+  bool may_join(int p, int i) {
+    if (alone(p) || alone(i)) {
+      decided(p, i, false,
+              [&] { return std::string("an operator by loop rules: whoever joined it would run in its loops"); });
+      return false;
+    }
+    const int a = units_.unit_of(p), b = units_.unit_of(i);
+    if (over_budget(a, b)) {
+      decided(p, i, false, [&] { return why_over_budget(); });
+      return false;
+    }
+    int by = units_.way_around(a, b);
+    if (by < 0) by = units_.way_around(b, a);
+    if (by < 0) return true;
+    decided(p, i, false, [&] {
+      return "one group would depend on itself by way of " + std::string(units_.op(by).def().short_name());
+    });
     return false;
   }
 
-  // -- uniting
-
-  void unite(int a, int b) {
-    if (a == b) return;
-    if (members_[a].size() < members_[b].size()) std::swap(a, b);
-    for (int m : members_[b]) unit_[m] = a;
-    members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
-    std::sort(members_[a].begin(), members_[a].end());
-    members_[b].clear();
+  bool over_budget(int a, int b) const {
+    return units_.members(a).size() + units_.members(b).size() > options_.max_ops;
+  }
+  std::string why_over_budget() const {
+    return "budget: a group has at most " + std::to_string(options_.max_ops) + " operations";
   }
 
-  // A list of tensors exists only inside a group: its maker and its readers stand together, or none is in a group.
-  void bind_lists() {
-    for (size_t i = 0; i < ops_.size(); ++i)
-      for (size_t r = 0; r < ops_[i]->num_results(); ++r) {
-        Value v = ops_[i]->result(r);
-        if (!is_list(v)) continue;
-        bool all = inside_[i];
-        for (Operation* user : v.users()) {
-          auto it = position_.find(user);
-          all &= it != position_.end() && inside_[it->second];
-        }
-        for (Operation* user : v.users()) {
-          auto it = position_.find(user);
-          if (it == position_.end()) continue;
-          if (all)
-            unite(unit_[i], unit_[it->second]);
-          else
-            inside_[it->second] = false;
-        }
-        if (!all) inside_[i] = false;
-      }
-    // An operation that left may have left others' lists behind.
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (const auto& members : members_) {
-        bool all = true;
-        for (int m : members) all &= inside_[m];
-        if (all) continue;
-        for (int m : members)
-          if (inside_[m]) inside_[m] = false, changed = true;
-      }
-    }
+  // Constants become part of the code that uses them.
+  bool is_number(int i) const {
+    const Operation& op = units_.op(i);
+    return op.num_operands() == 0 && op.num_results() == 1 && pir::known_value(op.result(0));
   }
 
-  void join_producers(int i) {
-    const std::set<int> producers = before_[i];
-    for (int p : producers) {
-      const int a = unit_[p], b = unit_[i];
-      if (a == b || !inside_[p] || is_number(p) || alone_[p] || alone_[i]) continue;
-      if (members_[a].size() + members_[b].size() > options_.max_ops) continue;
-      if (reaches_around(a, b) || reaches_around(b, a)) continue;
-      unite(a, b);
-    }
-  }
+  // -- who reads the same
 
   // What runs over a whole large tensor and what else does: together they read it once.
   void join_siblings() {
     std::vector<Value> shared;
     std::unordered_map<Value, std::vector<int>> readers;
-    for (size_t i = 0; i < ops_.size(); ++i)
-      for (Value v : ops_[i]->operands()) {
-        if (!v || !inside_[i] || !runs_over(*ops_[i], v)) continue;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (!inside_[i]) continue;
+      for (Value v : units_.op(static_cast<int>(i)).operands()) {
+        if (!v || !is_large(v)) continue;
         auto [it, fresh] = readers.try_emplace(v);
         if (fresh) shared.push_back(v);
         it->second.push_back(static_cast<int>(i));
       }
-    for (Value v : shared) {
-      const std::vector<int>& all = readers.at(v);
-      for (size_t k = 1; k < all.size(); ++k) {
-        const int a = unit_[all[0]], b = unit_[all[k]];
-        if (a == b || members_[a].size() + members_[b].size() > options_.max_ops) continue;
-        if (depends(a, b) || depends(b, a)) continue;
-        unite(a, b);
+    }
+    for (Value v : shared) join_readers(v, readers.at(v));
+  }
+
+  void join_readers(Value v, const std::vector<int>& all) {
+    int first = -1;
+    for (int i : all) {
+      if (!runs_over(units_.op(i), v)) {
+        if (first >= 0 && units_.unit_of(first) != units_.unit_of(i))
+          decided(first, i, false,
+                  [&] { return "both read " + shape_text(v) + ", but in different iteration spaces"; });
+        continue;
+      }
+      if (first < 0) {
+        first = i;
+        continue;
+      }
+      const int a = units_.unit_of(first), b = units_.unit_of(i);
+      if (a == b) continue;
+      if (over_budget(a, b)) {
+        decided(first, i, false, [&] { return why_over_budget(); });
+      } else if (units_.depends(a, b) || units_.depends(b, a)) {
+        decided(first, i, false, [&] { return std::string("one needs what follows from the other"); });
+      } else {
+        units_.unite(a, b);
+        decided(first, i, true, [&] { return "both run over " + shape_text(v) + ": it is read once"; });
       }
     }
   }
 
   static constexpr int64_t kWorthSharing = 1 << 14;  // elements; smaller tensors are in the cache anyway
 
-  // Its loops are those of the elements of v, of which there are many.
-  static bool runs_over(const Operation& op, Value v) {
-    if (is_list(v) || !v.type().has_shape() || !(op.has(kElementwise | kReduction | kBroadcast))) return false;
+  static bool is_large(Value v) {
+    if (is_list(v) || !v.type().has_shape()) return false;
     int64_t n = 1;
     for (Dim d : v.shape()) n *= d.hint();
-    if (n < kWorthSharing) return false;
+    return n >= kWorthSharing;
+  }
+
+  // Its loops are those of the elements of v.
+  static bool runs_over(const Operation& op, Value v) {
+    if (!(op.has(kElementwise | kReduction | kBroadcast))) return false;
     if (op.has(kReduction)) return op.operand(size_t{0}) == v;
     const Value out = op.result(size_t{0});
     return out.type().has_shape() && out.shape() == v.shape();
   }
 
-  // Whether unit `to` needs unit `from`, directly or not.
-  bool depends(int from, int to) const {
-    for (int m : members_[to])
-      for (int p : before_[m])
-        if (unit_[p] == from) return true;
-    return reaches_around(from, to);
-  }
-
-  // Constants become part of the code that uses them.
-  bool is_number(int i) const {
-    return ops_[i]->num_operands() == 0 && ops_[i]->num_results() == 1 && pir::known_value(ops_[i]->result(0));
-  }
-
-  // -- choosing
-
-  bool used_outside(Value v, int unit) const {
-    for (Operation* user : v.users()) {
-      auto it = position_.find(user);
-      if (it == position_.end() || unit_[it->second] != unit) return true;
-    }
-    return false;
-  }
+  // -- what is worth a group
 
   void evict(int m) {
-    const int unit = unit_[m];
-    std::erase(members_[unit], m);
-    const int fresh = static_cast<int>(members_.size());
-    members_.push_back({m});
-    unit_[m] = fresh;
-    inside_[m] = false;
+    units_.leave(m);
+    inside_[static_cast<size_t>(m)] = false;
   }
 
   // Views at a group's end are free outside of it.
   void trim(int unit) {
     for (bool changed = true; changed;) {
       changed = false;
-      for (size_t k = members_[unit].size(); k-- > 0;) {
-        const int m = members_[unit][k];
-        if (!reinterprets(*ops_[m])) continue;
-        bool inner_use = false;
-        for (Operation* user : ops_[m]->result(0).users()) {
-          auto it = position_.find(user);
-          inner_use |= it != position_.end() && unit_[it->second] == unit;
-        }
-        if (inner_use) continue;
+      for (size_t k = units_.members(unit).size(); k-- > 0;) {
+        const int m = units_.members(unit)[k];
+        if (!reinterprets(units_.op(m)) || read_inside(m, unit)) continue;
+        if (const int maker = units_.maker(units_.op(m).operand(size_t{0})); maker >= 0)
+          decided(maker, m, false, [] { return std::string("a view at the end of a group costs nothing outside"); });
         evict(m);
         changed = true;
         break;
@@ -254,105 +245,44 @@ class Fuser {
     }
   }
 
-  void drop_small() {
-    const size_t units = members_.size();
-    for (size_t u = 0; u < units; ++u) {
-      if (members_[u].empty() || !inside_[members_[u][0]]) continue;
-      trim(static_cast<int>(u));
-      size_t computing = 0;
-      const uint64_t light = options_.all ? kView : kIndexMap;
-      for (int m : members_[u]) computing += !ops_[m]->has(light) && ops_[m]->info() && !is_number(m);
-      if (computing >= (options_.all ? 1 : options_.min_ops)) continue;
-      for (std::vector<int> all = members_[u]; int m : all) evict(m);
+  bool read_inside(int m, int unit) const {
+    for (Operation* user : units_.op(m).result(0).users()) {
+      const int at = units_.position(user);
+      if (at >= 0 && units_.unit_of(at) == unit) return true;
     }
+    return false;
   }
 
-  // -- rebuilding
-
-  // Units in an order that respects all edges, each as late as its last member stood.
-  std::vector<int> unit_order() const {
-    std::vector<std::set<int>> after(members_.size());
-    std::vector<int> waiting(members_.size(), 0);
-    for (size_t i = 0; i < ops_.size(); ++i)
-      for (int p : before_[i])
-        if (unit_[p] != unit_[i] && after[unit_[p]].insert(unit_[i]).second) ++waiting[unit_[i]];
-    using Entry = std::pair<int, int>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    for (size_t u = 0; u < members_.size(); ++u)
-      if (!members_[u].empty() && waiting[u] == 0) ready.push({members_[u].back(), static_cast<int>(u)});
-    std::vector<int> order;
-    while (!ready.empty()) {
-      const int u = ready.top().second;
-      ready.pop();
-      order.push_back(u);
-      for (int v : after[u])
-        if (--waiting[v] == 0) ready.push({members_[v].back(), v});
+  void drop_small() {
+    const size_t units = units_.count();
+    const size_t least = options_.all ? 1 : options_.min_ops;
+    for (size_t u = 0; u < units; ++u) {
+      const int unit = static_cast<int>(u);
+      if (units_.members(unit).empty() || !inside(units_.members(unit)[0])) continue;
+      trim(unit);
+      size_t computing = 0;
+      const uint64_t light = options_.all ? kView : kIndexMap;
+      for (int m : units_.members(unit)) computing += !units_.op(m).has(light) && units_.op(m).info() && !is_number(m);
+      if (computing >= least) continue;
+      const std::vector<int> all = units_.members(unit);
+      if (all.size() > 1)
+        decided(all[0], all.back(), false, [&] {
+          return "too small: fewer than " + std::to_string(least) + " operations compute, kernels do as well";
+        });
+      for (int m : all) evict(m);
     }
-    size_t count = 0;
-    for (const auto& m : members_) count += !m.empty();
-    PD_INVARIANT(order.size() == count);
-    return order;
   }
 
   bool makes_group(const std::vector<int>& members) const {
-    if (members.empty() || !inside_[members[0]]) return false;
+    if (members.empty() || !inside(members[0])) return false;
     return members.size() > 1 || (options_.all && !is_number(members[0]));
-  }
-
-  size_t rebuild() {
-    size_t groups = 0;
-    bool any = false;
-    for (const auto& m : members_) any |= makes_group(m);
-    if (!any) return 0;
-    Operation* terminator = block_.terminator();
-    for (int u : unit_order()) {
-      const auto& members = members_[u];
-      if (makes_group(members)) {
-        make_group(u);
-        ++groups;
-      } else {
-        for (int m : members) ops_[m]->move_to_end(&block_);
-      }
-    }
-    if (terminator) terminator->move_to_end(&block_);
-    return groups;
-  }
-
-  void make_group(int unit) {
-    std::vector<Value> inputs, outputs;
-    std::vector<pir::Type> types;
-    for (int m : members_[unit]) {
-      for (Value v : ops_[m]->operands()) {
-        if (!v || std::find(inputs.begin(), inputs.end(), v) != inputs.end()) continue;
-        auto it = v.is_result() ? position_.find(v.defining_op()) : position_.end();
-        if (it == position_.end() || unit_[it->second] != unit) inputs.push_back(v);
-      }
-      for (size_t r = 0; r < ops_[m]->num_results(); ++r) {
-        Value v = ops_[m]->result(r);
-        if (!used_outside(v, unit)) continue;
-        outputs.push_back(v);
-        types.push_back(v.type());
-      }
-    }
-    pir::Builder builder(&block_, ops_[members_[unit].back()]->loc());
-    Operation* group = builder.create(pir::op_def("cinn_op.group"), inputs, {}, types, 1);
-    Block& body = group->region(0).ensure_block();
-    for (int m : members_[unit]) ops_[m]->move_to_end(&body);
-    for (size_t i = 0; i < outputs.size(); ++i)
-      outputs[i].replace_uses_if(group->result(i),
-                                 [&](pir::OpOperand& use) { return !group->is_ancestor_of(use.owner()); });
-    pir::Builder(&body).yield(outputs);
   }
 
   Block& block_;
   const FuseOptions& options_;
-  std::vector<Operation*> ops_;
-  std::unordered_map<const Operation*, int> position_;
-  std::vector<std::set<int>> before_;
-  std::vector<int> unit_;                  // of each operation
-  std::vector<std::vector<int>> members_;  // of each unit, in order
-  std::vector<bool> inside_;               // may stand in a group
-  std::vector<bool> alone_;  // operations by loop rules: whoever joined them would be computed in their loops
+  Units units_;
+  std::vector<bool> inside_;  // may stand in a group
+  std::vector<bool> alone_;   // operations by loop rules: whoever joined them would be computed in their loops
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // fuse_groups: puts operations that belong in one kernel, or a few, into cinn_op.group operations.
 #pragma once
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cinn/group/translate.h"
 #include "cinn/jit/compiled.h"
@@ -9,11 +11,20 @@
 
 namespace paddle::cinn {
 
+// Why two operations stand in one group, or don't.
+struct FusionDecision {
+  const pir::Operation* first;  // makes what the second reads, or reads the same tensor
+  const pir::Operation* second;
+  bool joined;
+  std::string why;
+};
+
 struct FuseOptions {
   size_t max_ops = 200;  // of one group: compile time grows with it
   size_t min_ops = 2;    // that compute something; less runs by kernels
   // For a device without kernels: every operation that the compiler knows goes into a group, if need be one of its own.
   bool all = false;
+  std::vector<FusionDecision>* decisions = nullptr;  // filled in the order in which they are taken
 };
 
 // In every block under `root`. A group's operands are the values that it uses from outside; its region holds the
