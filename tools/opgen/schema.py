@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import expr as scalar_expr
-from . import shape_lang
+from . import loop_lang, scalar, shape_lang
 from .dtype_lang import DtypeRule, parse_dtype
 from .errors import SchemaError, did_you_mean
 from .kinds import NUMBERS
@@ -47,6 +47,15 @@ RAISES = ("ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError", "
 SAMPLE_TENSOR = re.compile(r"(bool|bf16|f8e4m3|f8e5m2|[fiuc]\d+)\[([-0-9, ]*)\](?:\(([^()]*)\))?((?:\.\w+)*)\Z")
 
 
+@dataclass(frozen=True)
+class Known:
+    """What records may name that is written elsewhere: shape templates, loop rules, scalar functions with arities."""
+
+    shapes: set[str]
+    rules: set[str]
+    functions: dict[str, int]
+
+
 @dataclass
 class Record:
     """One operator. `derived` holds gradients that come from `expr` (see derive.py)."""
@@ -74,7 +83,7 @@ class Record:
     promote: list[str] = field(default_factory=list)
     spmd: str = ""
     local: str = ""
-    loops: str = ""
+    loops: str = ""  # what the compiler reads (loop_lang.py)
     legacy: dict | None = None
     alias: dict[str, list[str]] = field(default_factory=dict)
     python: list[str] = field(default_factory=list)
@@ -104,7 +113,9 @@ class Record:
 
 def load(root: Path) -> dict[str, list[Record]]:
     """All families, in the order of their names. Raises the first SchemaError."""
-    known = shape_lang.templates(root)
+    known = Known(
+        shape_lang.templates(root), loop_lang.rule_names(root), {f.name: f.arity for f in scalar.load(root).values()}
+    )
     families: dict[str, list[Record]] = {}
     seen: dict[str, Record] = {}
     for path in sorted((root / "ops").glob("*.yaml")):
@@ -120,7 +131,7 @@ def load(root: Path) -> dict[str, list[Record]]:
     return families
 
 
-def parse_record(raw: Raw, family: str, known_templates: set[str]) -> Record:
+def parse_record(raw: Raw, family: str, known: Known) -> Record:
     """The record, checked field by field."""
     for name in raw.fields:
         if name not in FIELDS:
@@ -128,11 +139,11 @@ def parse_record(raw: Raw, family: str, known_templates: set[str]) -> Record:
     for name in REQUIRED_FIELDS:
         if name not in raw.fields:
             raise raw.wrong(None, f"field {name!r} is missing")
-    return _Parser(raw, family, known_templates).record
+    return _Parser(raw, family, known).record
 
 
 class _Parser:
-    def __init__(self, raw: Raw, family: str, known_templates: set[str]):
+    def __init__(self, raw: Raw, family: str, known: Known):
         self.raw = raw
         if not re.fullmatch(r"[a-z_][a-z0-9_]*", str(raw.fields["op"])):
             raise raw.wrong("op", f"{raw.fields['op']!r} is no operator name")
@@ -147,15 +158,16 @@ class _Parser:
             raise raw.wrong("out", "expected at least one output")
         self.record = r = Record(str(raw.fields["op"]), family, raw, args, outs)
         r.doc = self.text("doc")
-        r.spmd, r.local, r.loops = self.text("spmd"), self.text("local"), self.text("loops")
+        r.spmd, r.local = self.text("spmd"), self.text("local")
         self.plain_fields()
         self.pir()
         self.names_of_arguments()
         self.rules()
         self.expression()
         self.gradients()
-        self.shape_and_dtype(known_templates)
+        self.shape_and_dtype(known.shapes)
         self.implied_traits()
+        self.loops(known)
         self.python_names()
         self.test_rows()
 
@@ -386,6 +398,16 @@ class _Parser:
             t |= {"needs_kernel", "primitive"}
         if not r.tensors and "random" not in t and not t & {"side_effect", "collective", "control_flow"}:
             t.add("factory")
+
+    def loops(self, known: Known) -> None:
+        r = self.record
+        text = self.text("loops")
+        if text and r.prog is not None:
+            raise self.raw.wrong("loops", "loops: an operator has `expr` or loops, not both")
+        try:
+            r.loops = loop_lang.parse_loops(text, r.args, r.outs, known.rules, known.functions) if text else ""
+        except ValueError as fault:
+            raise self.raw.wrong("loops", f"loops: {fault}") from None
 
     def python_names(self) -> None:
         r = self.record

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "cinn/group/translator.h"
+#include "cinn/group/loops.h"
 
 namespace paddle::cinn {
 namespace {
@@ -54,14 +54,6 @@ void arange_rule(Translator& t, const Operation& op) {
   int r = ramp(t, t.shape_of(op.result(0)), 0, compute, number(t, t.known(op, "start"), compute),
                number(t, t.known(op, "step"), compute));
   t.set(op.result(0), t.group().cast(r, dtype));
-}
-
-void eye_rule(Translator& t, const Operation& op) {
-  Group& g = t.group();
-  Shape shape = t.shape_of(op.result(0));
-  int same = g.pointwise(Fn::eq, {g.iota(DType::kInt64, shape, 0), g.iota(DType::kInt64, shape, 1)}, DType::kBool,
-                         DType::kInt64);
-  t.set(op.result(0), g.cast(same, op.result(0).dtype()));
 }
 
 void numel_rule(Translator& t, const Operation& op) {
@@ -116,22 +108,6 @@ void flip_rule(Translator& t, const Operation& op) {
   std::vector<Index> starts(rank, Index(0)), steps(rank, Index(1));
   for (int a : t.axes(op, "axis", rank)) starts[a] = shape[a] - 1, steps[a] = -1;
   t.set(op.result(0), t.group().slice(x, starts, steps, shape));
-}
-
-void combine_rule(Translator& t, const Operation& op) {
-  std::vector<int> nodes;
-  for (Value v : op.operands()) nodes.push_back(v ? t.node(v) : -1);
-  t.set_list(op.result(0), std::move(nodes));
-}
-
-void builtin_split_rule(Translator& t, const Operation& op) {
-  std::vector<int> nodes = t.nodes(first(op));
-  for (size_t i = 0; i < op.num_results(); ++i)
-    if (op.result(i).type() && i < nodes.size() && nodes[i] >= 0) t.set(op.result(i), nodes[i]);
-}
-
-void builtin_slice_rule(Translator& t, const Operation& op) {
-  t.set(op.result(0), t.nodes(first(op)).at(static_cast<size_t>(op.attr("index").as_int())));
 }
 
 void concat_rule(Translator& t, const Operation& op) {
@@ -212,79 +188,24 @@ void embedding_rule(Translator& t, const Operation& op) {
   t.set(op.result(0), rows);
 }
 
-void triangle(Translator& t, const Operation& op, Fn keep) {
-  Group& g = t.group();
-  const int x = t.node(first(op)), rank = rank_of(first(op));
-  const Shape shape = g.shape(x);
-  const DType i64 = DType::kInt64, dtype = op.result(0).dtype();
-  int row = g.iota(i64, shape, rank - 2), column = g.iota(i64, shape, rank - 1);
-  int limit = g.pointwise(Fn::add, {row, t.scalar(op, "diagonal", i64)}, i64);
-  int inside = g.pointwise(keep, {column, limit}, DType::kBool, i64);
-  t.set(op.result(0), g.pointwise(Fn::where, {inside, x, g.constant(dtype, 0)}, dtype));
-}
-
-void tril_rule(Translator& t, const Operation& op) { triangle(t, op, Fn::le); }
-void triu_rule(Translator& t, const Operation& op) { triangle(t, op, Fn::ge); }
-
-void one_hot_rule(Translator& t, const Operation& op) {
-  Group& g = t.group();
-  const Shape shape = t.shape_of(op.result(0));
-  Shape with_one = t.shape_of(first(op));
-  with_one.push_back(1);
-  int classes = g.iota(DType::kInt64, shape, static_cast<int>(shape.size()) - 1);
-  int hit = g.pointwise(Fn::eq, {g.reshape(t.node(first(op)), with_one), classes}, DType::kBool, DType::kInt64);
-  t.set(op.result(0), g.cast(hit, op.result(0).dtype()));
-}
-
-const std::unordered_map<std::string, IndexRule>& rules() {
-  static const std::unordered_map<std::string, IndexRule> table = {
-      {"builtin.combine", combine_rule},
-      {"builtin.split", builtin_split_rule},
-      {"builtin.slice", builtin_slice_rule},
-      {"pd_op.full", full_rule},
-      {"pd_op.arange", arange_rule},
-      {"pd_op.eye", eye_rule},
-      {"pd_op.numel", numel_rule},
-      {"pd_op.reshape", view_rule},
-      {"pd_op.squeeze", view_rule},
-      {"pd_op.unsqueeze", view_rule},
-      {"pd_op.flatten", view_rule},
-      {"pd_op.transpose", transpose_rule},
-      {"pd_op.expand", expand_rule},
-      {"pd_op.expand_as", expand_rule},
-      {"pd_op.slice", slice_rule},
-      {"pd_op.strided_slice", strided_slice_rule},
-      {"pd_op.flip", flip_rule},
-      {"pd_op.concat", concat_rule},
-      {"pd_op.split", split_rule},
-      {"pd_op.split_with_num", split_rule},
-      {"pd_op.unbind", split_rule},
-      {"pd_op.pad", pad_rule},
-      {"pd_op.gather", gather_rule},
-      {"pd_op.index_select", gather_rule},
-      {"pd_op.take_along_axis", take_along_axis_rule},
-      {"pd_op.embedding", embedding_rule},
-      {"pd_op.tril", tril_rule},
-      {"pd_op.triu", triu_rule},
-      {"pd_op.one_hot", one_hot_rule},
-  };
-  return table;
-}
-
 }  // namespace
 
-IndexRule index_rule(const Operation& op) {
-  // A kernel definition never changes, so its rule is looked up once per definition and thread.
-  thread_local std::unordered_map<const pir::OpDef*, IndexRule> known;
-  auto [it, fresh] = known.try_emplace(&op.def(), nullptr);
-  if (fresh) {
-    auto found = rules().find(op.def().name);
-    if (found != rules().end()) it->second = found->second;
-  }
-  return it->second;
+RuleTable index_rules() {
+  static constexpr NamedRule rules[] = {{"full", full_rule},           {"arange", arange_rule},
+                                        {"numel", numel_rule},         {"view", view_rule},
+                                        {"transpose", transpose_rule}, {"expand", expand_rule},
+                                        {"slice", slice_rule},         {"strided_slice", strided_slice_rule},
+                                        {"flip", flip_rule},           {"concat", concat_rule},
+                                        {"split", split_rule},         {"pad", pad_rule},
+                                        {"gather", gather_rule},       {"take_along_axis", take_along_axis_rule},
+                                        {"embedding", embedding_rule}};
+  return rules;
 }
 
-bool reinterprets(const Operation& op) { return index_rule(op) == view_rule; }
-bool picks_rows(const Operation& op) { return index_rule(op) == gather_rule || index_rule(op) == embedding_rule; }
+bool reinterprets(const Operation& op) { return loops_of(op).rule == view_rule; }
+bool picks_rows(const Operation& op) {
+  const IndexRule rule = loops_of(op).rule;
+  return rule == gather_rule || rule == embedding_rule;
+}
 
 }  // namespace paddle::cinn

@@ -1,5 +1,5 @@
-// Scans, sorting, searching and the places of extremes, each element by itself: out[i] combines what stands before i.
-#include "cinn/group/loop_rules.h"
+// Sorting, each element by itself: where it goes is how many stand before it.
+#include "cinn/group/loops.h"
 #include "cinn/group/nest.h"
 
 namespace paddle::cinn {
@@ -42,76 +42,6 @@ struct Along {
   int j(Nest& e) const { return e.iota(pairs(e), e.shape(x).size()); }
   int last(Nest& e) const { return static_cast<int>(e.shape(x).size()); }  // dimension j
 };
-
-// Which j take part in out[i].
-int reaches(Nest& e, const Along& a, bool exclusive, bool reverse) {
-  return e.test(reverse ? (exclusive ? Fn::gt : Fn::ge) : (exclusive ? Fn::lt : Fn::le), a.j(e), a.i(e));
-}
-
-void scan(Translator& t, const Operation& op, std::string_view axis, ReduceKind kind, double identity) {
-  Nest e(t);
-  Along a(e, op, axis, flag(op, "flatten"));
-  const DType dtype = op.result(0).dtype();
-  int none = is_float(dtype) ? e.g.constant(dtype, identity) : e.g.constant_int(dtype, static_cast<int64_t>(identity));
-  int parts =
-      e.where(reaches(e, a, flag(op, "exclusive"), flag(op, "reverse")), e.g.cast(a.at_j(e), dtype), none, dtype);
-  t.set(op.result(0), a.back(e, e.g.reduce(kind, parts, {a.last(e)}, false, dtype)));
-}
-
-void cumsum(Translator& t, const Operation& op) { scan(t, op, "axis", ReduceKind::kSum, 0); }
-void cumprod(Translator& t, const Operation& op) { scan(t, op, "dim", ReduceKind::kProd, 1); }
-
-void logcumsumexp(Translator& t, const Operation& op) {
-  Nest e(t);
-  Along a(e, op, "axis", flag(op, "flatten"));
-  const DType dtype = compute_type(op.result(0).dtype());
-  const double inf = std::numeric_limits<double>::infinity();
-  int in = reaches(e, a, flag(op, "exclusive"), flag(op, "reverse")), x = e.g.cast(a.at_j(e), dtype);
-  int most = e.g.reduce(ReduceKind::kMax, e.where(in, x, e.g.constant(dtype, -inf), dtype), {a.last(e)}, true, dtype);
-  int shift = e.where(e.test(Fn::eq, most, e.g.constant(dtype, -inf), dtype), e.zero(dtype), most, dtype);
-  int terms = e.where(in, e.op(Fn::exp, {e.sub(x, shift, dtype)}, dtype), e.zero(dtype), dtype);
-  int sum = e.g.reduce(ReduceKind::kSum, terms, {a.last(e)}, true, dtype);
-  int out = e.add(e.op(Fn::log, {sum}, dtype), shift, dtype);
-  Shape drop = e.shape(a.x);
-  t.set(op.result(0), a.back(e, e.g.cast(e.g.reshape(out, drop), op.result(0).dtype())));
-}
-
-// NaN counts as the extreme, as everywhere.
-int is_extreme(Nest& e, int x, int extreme) {
-  const DType compute = compute_type(e.dtype(x));
-  int same = e.test(Fn::eq, x, extreme, compute);
-  return is_float(compute) ? e.either(same, e.is_nan(x, compute)) : same;
-}
-
-void running_extreme(Translator& t, const Operation& op, ReduceKind kind) {
-  Nest e(t);
-  Along a(e, op, "axis", false);
-  const DType dtype = op.result(0).dtype();
-  int in = reaches(e, a, false, false), x = a.at_j(e);
-  // What lies beyond i must not win: the element at i stands in for it.
-  int seen = e.where(in, x, a.at_i(e), dtype);
-  int most = e.g.reduce(kind, seen, {a.last(e)}, true, dtype);
-  int hit = e.both(in, is_extreme(e, x, most));
-  int at = e.g.reduce(ReduceKind::kMax, e.where(hit, a.j(e), e.number(0), Nest::kInt), {a.last(e)}, false, Nest::kInt);
-  t.set(op.result(0), a.back(e, e.g.reshape(most, e.shape(a.x))));
-  t.set(op.result(1), a.back(e, e.g.cast(at, op.result(1).dtype())));
-}
-
-void cummax(Translator& t, const Operation& op) { running_extreme(t, op, ReduceKind::kMax); }
-void cummin(Translator& t, const Operation& op) { running_extreme(t, op, ReduceKind::kMin); }
-
-void place_of_extreme(Translator& t, const Operation& op, ReduceKind kind) {
-  Nest e(t);
-  Along a(e, op, "axis", flag(op, "flatten"));
-  const int last = static_cast<int>(e.shape(a.x).size()) - 1;
-  int most = e.g.reduce(kind, a.x, {last}, true, e.dtype(a.x));
-  int at = e.where(is_extreme(e, a.x, most), e.iota(e.shape(a.x), static_cast<size_t>(last)), e.count(a.n), Nest::kInt);
-  int first = e.g.reduce(ReduceKind::kMin, at, {last}, false, Nest::kInt);
-  t.set(op.result(0), e.g.cast(first, op.result(0).dtype()));
-}
-
-void argmax(Translator& t, const Operation& op) { place_of_extreme(t, op, ReduceKind::kMax); }
-void argmin(Translator& t, const Operation& op) { place_of_extreme(t, op, ReduceKind::kMin); }
 
 // Where each element goes is how many stand before it; NaN is larger than every number.
 int sorted_places(Nest& e, const Along& a, bool descending) {
@@ -157,33 +87,10 @@ void topk(Translator& t, const Operation& op) {
   sort_first(t, op, !largest || largest.as_bool(), &k.at(0));
 }
 
-void searchsorted(Translator& t, const Operation& op) {
-  Nest e(t);
-  int row = t.node(op.operand("sorted_sequence")), x = t.node(op.operand("values"));
-  const DType compute = compute_type(e.dtype(row));
-  const size_t rank = e.shape(x).size();
-  Shape pairs = e.shape(x);
-  pairs.push_back(e.shape(row).back());
-  if (e.shape(row).size() > 1) row = e.unsqueeze(row, e.shape(row).size() - 1);
-  int before = e.test(flag(op, "right") ? Fn::le : Fn::lt, e.g.broadcast(row, pairs),
-                      e.g.broadcast(e.unsqueeze(x, rank), pairs), compute);
-  int n = e.sum(e.g.cast(before, Nest::kInt), {static_cast<int>(rank)}, Nest::kInt);
-  t.set(op.result(0), e.g.cast(n, op.result(0).dtype()));
-}
-
 }  // namespace
 
 RuleTable order_rules() {
-  static constexpr std::pair<const char*, IndexRule> rules[] = {{"cumsum", cumsum},
-                                                                {"cumprod", cumprod},
-                                                                {"logcumsumexp", logcumsumexp},
-                                                                {"cummax", cummax},
-                                                                {"cummin", cummin},
-                                                                {"argmax", argmax},
-                                                                {"argmin", argmin},
-                                                                {"argsort", argsort},
-                                                                {"topk", topk},
-                                                                {"searchsorted", searchsorted}};
+  static constexpr NamedRule rules[] = {{"argsort", argsort}, {"topk", topk}};
   return rules;
 }
 

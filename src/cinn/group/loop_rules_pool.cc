@@ -1,5 +1,5 @@
 // Pooling: reductions over windows.
-#include "cinn/group/loop_rules.h"
+#include "cinn/group/loops.h"
 #include "cinn/group/nest.h"
 #include "cinn/group/window_nest.h"
 
@@ -57,7 +57,7 @@ void pool(Translator& t, const Operation& op) {
 }  // namespace
 
 RuleTable pool_rules() {
-  static constexpr std::pair<const char*, IndexRule> rules[] = {{"pool2d", pool}, {"pool3d", pool}};
+  static constexpr NamedRule rules[] = {{"pool", pool}};
   return rules;
 }
 

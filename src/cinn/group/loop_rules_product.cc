@@ -1,5 +1,5 @@
 // Matrix products and convolutions as sums of products.
-#include "cinn/group/loop_rules.h"
+#include "cinn/group/loops.h"
 #include "cinn/group/nest.h"
 #include "cinn/group/window_nest.h"
 
@@ -130,11 +130,10 @@ void convolution_filter_grad(Translator& t, const Operation& op) {
 }  // namespace
 
 RuleTable product_rules() {
-  static constexpr std::pair<const char*, IndexRule> rules[] = {{"matmul", matmul},
-                                                                {"conv2d", convolution},
-                                                                {"conv3d", convolution},
-                                                                {"conv_input_grad", convolution_input_grad},
-                                                                {"conv_filter_grad", convolution_filter_grad}};
+  static constexpr NamedRule rules[] = {{"matmul", matmul},
+                                        {"convolution", convolution},
+                                        {"convolution_input_grad", convolution_input_grad},
+                                        {"convolution_filter_grad", convolution_filter_grad}};
   return rules;
 }
 

@@ -1,6 +1,6 @@
 // Writing by index, from the side of what is written: an element of the result looks for the updates that name it. So
 // no two threads write one place, and sums have one order.
-#include "cinn/group/loop_rules.h"
+#include "cinn/group/loops.h"
 #include "cinn/group/nest.h"
 
 namespace paddle::cinn {
@@ -105,19 +105,6 @@ void gather_nd(Translator& t, const Operation& op) {
   t.set(op.result(0), e.g.gather(rows, flat_coordinates(e, index, shape), 0));
 }
 
-void index_add(Translator& t, const Operation& op) {
-  Nest e(t);
-  int x = t.node(op.operand("x")), index = e.flatten(t.node(op.operand("index"))),
-      value = t.node(op.operand("add_value"));
-  const size_t axis = static_cast<size_t>(t.axis(op, "axis", static_cast<int>(e.shape(x).size())));
-  int base = e.move(x, axis, 0);
-  const Shape shape = e.shape(base);
-  const Index inner = product(shape, 1, shape.size());
-  Rows rows(e, shape[0], index);
-  int out = rows.added(e.g.reshape(base, {shape[0], inner}), e.g.reshape(e.move(value, axis, 0), {rows.n, inner}));
-  t.set(op.result(0), e.move(e.g.reshape(out, shape), 0, axis));
-}
-
 void index_put(Translator& t, const Operation& op) {
   Nest e(t);
   int x = t.node(op.operand("x")), value = t.node(op.operand("value"));
@@ -145,20 +132,6 @@ void index_put(Translator& t, const Operation& op) {
   int base = e.g.reshape(x, {r, inner});
   t.set(op.result(0),
         e.g.reshape(flag(op, "accumulate") ? rows.added(base, updates) : rows.replaced(base, updates), shape));
-}
-
-void embedding_grad(Translator& t, const Operation& op) {
-  Nest e(t);
-  int ids = e.flatten(t.node(op.operand("x"))), grad = t.node(op.operand("out_grad"));
-  const Shape shape = t.shape_of(op.result(0));
-  const DType dtype = op.result(0).dtype();
-  Rows rows(e, shape[0], ids);
-  int out = e.g.cast(rows.sums(e.g.reshape(grad, {rows.n, shape[1]})), dtype);
-  if (const int64_t padding = whole(op, "padding_idx", -1); padding >= 0) {
-    int is_padding = e.test(Fn::eq, e.iota({shape[0], Index(1)}, 0), e.number(padding));
-    out = e.where(is_padding, e.zero(dtype), out, dtype);
-  }
-  t.set(op.result(0), out);
 }
 
 // arr [..., r], values and indices [..., n], the axis last.
@@ -275,15 +248,10 @@ void diag_embed(Translator& t, const Operation& op) {
 }  // namespace
 
 RuleTable scatter_rules() {
-  static constexpr std::pair<const char*, IndexRule> rules[] = {{"scatter", scatter},
-                                                                {"scatter_nd_add", scatter_nd_add},
-                                                                {"gather_nd", gather_nd},
-                                                                {"index_add", index_add},
-                                                                {"index_put", index_put},
-                                                                {"embedding_grad", embedding_grad},
-                                                                {"put_along_axis", put_along_axis},
-                                                                {"roll", roll},
-                                                                {"diag_embed", diag_embed}};
+  static constexpr NamedRule rules[] = {
+      {"scatter", scatter},      {"scatter_nd_add", scatter_nd_add}, {"gather_nd", gather_nd},
+      {"index_put", index_put},  {"put_along_axis", put_along_axis}, {"roll", roll},
+      {"diag_embed", diag_embed}};
   return rules;
 }
 

@@ -1,5 +1,5 @@
 // Optimisers' updates, parameter by parameter.
-#include "cinn/group/loop_rules.h"
+#include "cinn/group/loops.h"
 #include "cinn/group/nest.h"
 
 namespace paddle::cinn {
@@ -138,8 +138,7 @@ void adam(Translator& t, const Operation& op) {
 }  // namespace
 
 RuleTable update_rules() {
-  static constexpr std::pair<const char*, IndexRule> rules[] = {
-      {"fused_sgd_", sgd}, {"fused_momentum_", momentum}, {"fused_adam_multi_", adam}};
+  static constexpr NamedRule rules[] = {{"sgd", sgd}, {"momentum", momentum}, {"adam", adam}};
   return rules;
 }
 

@@ -1,7 +1,7 @@
 #include "cinn/group/translate.h"
 
 #include "base/error.h"
-#include "cinn/group/loop_rules.h"
+#include "cinn/group/loops.h"
 #include "cinn/group/translator.h"
 
 namespace paddle::cinn {
@@ -126,7 +126,8 @@ bool translatable(const Operation& op, const TranslateOptions& options) {
     if (!computable(v)) return false;
   for (size_t i = 0; i < op.num_results(); ++i)
     if (!computable(op.result(i))) return false;
-  if (index_rule(op) || (options.loops && loop_rule(op))) return true;
+  const Loops& loops = loops_of(op);
+  if (loops.exist() && (loops.everywhere || options.loops)) return true;
   return op.info() && op.num_results() > 0 && (op.info()->expr || op.info()->combine != Combine::kNone);
 }
 
@@ -135,10 +136,11 @@ TranslatedGroup translate(std::span<Operation* const> ops, std::span<const Value
   Translator t(options);
   for (const Operation* op : ops) {
     if (!translatable(*op, options)) cannot(*op, "no rule, or a type that has no code");
-    if (IndexRule rule = index_rule(*op))
-      rule(t, *op);
-    else if (IndexRule nest = options.loops ? loop_rule(*op) : nullptr)
-      nest(t, *op);
+    const Loops& loops = loops_of(*op);
+    if (loops.rule)
+      loops.rule(t, *op);
+    else if (!loops.nest.empty())
+      translate_nest(t, *op, loops.nest);
     else if (op->info()->combine != Combine::kNone)
       reduction(t, *op);
     else

@@ -47,8 +47,6 @@ class Translator {
 };
 
 using IndexRule = void (*)(Translator& t, const pir::Operation& op);
-// The rule of an operator that moves or makes elements; null if it has none.
-IndexRule index_rule(const pir::Operation& op);
 // Keeps the elements as they lie in memory: reshape and its kin.
 bool reinterprets(const pir::Operation& op);
 // Reads rows that a tensor of indices names.

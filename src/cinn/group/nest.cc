@@ -1,22 +1,10 @@
-#include "cinn/group/loop_rules.h"
+#include "cinn/group/nest.h"
 
 #include <string>
 
 #include "base/error.h"
-#include "cinn/group/nest.h"
 
 namespace paddle::cinn {
-
-IndexRule loop_rule(const pir::Operation& op) {
-  static const auto* table = [] {
-    auto* all = new std::unordered_map<std::string, IndexRule>;
-    for (RuleTable part : {order_rules(), product_rules(), pool_rules(), scatter_rules(), update_rules()})
-      for (auto& [name, rule] : part) all->emplace("pd_op." + std::string(name), rule);
-    return all;
-  }();
-  auto it = table->find(std::string(op.name()));
-  return it == table->end() ? nullptr : it->second;
-}
 
 bool flag(const pir::Operation& op, std::string_view name) {
   pir::Attribute a = op.attr(name);
