@@ -123,6 +123,66 @@ TEST(Schedule, SquaresAroundAGivenNumberStayAsTheyAre) {
   EXPECT_EQ(out[0][0], INFINITY);
 }
 
+int kernels_that_run(const Module& m, int64_t size) {
+  int n = 0;
+  for (const Kernel& k : m.kernels) n += m.pool.evaluate(k.when, &size) != 0;
+  return n;
+}
+
+// How many rows there are, only the call knows: with few of them, threads share each.
+TEST(Schedule, FewRowsOfACallAreShared) {
+  Target target = host_target();
+  target.threads = 4;
+  Group g;
+  int x = g.input(f32, {g.symbol(0), 40000});
+  int shifted = g.pointwise(Fn::sub, {x, g.reduce(ReduceKind::kMax, x, {1}, true, f32)}, f32);
+  int e = g.pointwise(Fn::exp, {shifted}, f32);
+  g.output(g.pointwise(Fn::div, {e, g.reduce(ReduceKind::kSum, e, {1}, true, f32)}, f32));
+  auto compiled = compile(g, target, nullptr);
+  const Module& m = compiled->module();
+  EXPECT_EQ(kernels_that_run(m, 8), 1) << m.str();
+  EXPECT_GT(kernels_that_run(m, 7), 1) << m.str();
+  EXPECT_EQ(kernels_that_run(m, 8) + kernels_that_run(m, 7), static_cast<int>(m.kernels.size()));
+  for (int64_t n : {1, 3, 7, 8, 9}) check_group(g, *compiled, {n}, testing::random_inputs(g, {n}));
+  target.threads = 1;
+  EXPECT_EQ(lower(g, target).kernels.size(), 1u);
+}
+
+TEST(Schedule, FewColumnsAndSeveralReductions) {
+  Target target = host_target();
+  target.threads = 4;
+  Group g;
+  int x = g.input(f32, {g.symbol(0), 17000, 24});
+  g.output(g.reduce(ReduceKind::kSum, x, {1}, false, f32));
+  g.output(g.reduce(ReduceKind::kMax, g.pointwise(Fn::abs, {x}, f32), {1}, false, f32));
+  auto compiled = compile(g, target, nullptr);
+  EXPECT_GT(compiled->module().kernels.size(), 1u);
+  for (int64_t n : {1, 2, 9}) check_group(g, *compiled, {n}, testing::random_inputs(g, {n}, 1, 3));
+}
+
+// Rows of bfloat16 that come out even are read and written 32 at a time; others, and other types beside them, as ever.
+TEST(Schedule, RowsOfBfloats) {
+  constexpr DType bf16 = DType::kBFloat16;
+  for (int64_t n : {32, 96, 2048, 2056, 33}) {
+    Group g;
+    int x = g.input(bf16, {5, n}), w = g.input(bf16, {n});
+    int shifted = g.pointwise(Fn::sub, {x, g.reduce(ReduceKind::kMax, x, {1}, true, bf16)}, bf16);
+    int e = g.pointwise(Fn::exp, {shifted}, bf16);
+    int y = g.pointwise(Fn::div, {e, g.reduce(ReduceKind::kSum, e, {1}, true, bf16)}, bf16);
+    g.output(g.pointwise(Fn::mul, {y, w}, bf16));
+    g.output(g.pointwise(Fn::square, {x}, bf16));
+    check_group(g);
+    Target target = host_target();
+    target.streaming_bytes = 64;
+    expect_right(g, target);
+  }
+  Group mixed;
+  int x = mixed.input(bf16, {5, 64}), w = mixed.input(f32, {64});
+  mixed.output(mixed.pointwise(Fn::mul, {x, mixed.reduce(ReduceKind::kSum, x, {1}, true, f32)}, bf16));
+  mixed.output(mixed.pointwise(Fn::mul, {mixed.cast(x, f32), w}, f32));
+  check_group(mixed);
+}
+
 TEST(Schedule, KernelsSayWhatTheyMoveAndCompute) {
   Group g;
   int x = g.input(f32, {6, 40}), w = g.input(f32, {40});

@@ -64,13 +64,10 @@ print(paddle.jit.to_static(f)(paddle.to_tensor(x)).numpy().tolist())
 REFUSING = """
 #include <stdint.h>
 static _Bool compile(void) { return 0; }
-static void* load(void) { return 0; }
-static void release(void* handle) {}
-static const char* target(void) { return "refusing"; }
 static int vector_bytes(void) { return 64; }
 static const struct {
-  uint32_t version; void *compile, *load, *release, *target, *vector_bytes;
-} table = {3, compile, load, release, target, vector_bytes};
+  uint32_t version; void *compile, *vector_bytes;
+} table = {4, compile, vector_bytes};
 const void* paddle_codegen_table(void) { return &table; }
 """
 

@@ -233,6 +233,7 @@ void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* con
   buffers.push_back(nullptr);
   for (size_t k = 0; k < module_.kernels.size(); ++k) {
     const Kernel& kernel = module_.kernels[k];
+    if (!kernel.when.is(1) && pool.evaluate(kernel.when, sizes.data()) == 0) continue;
     const KernelFn fn = code.kernel(k);
     const int64_t n = pool.evaluate(kernel.parallel_extent, sizes.data());
     const int64_t work = std::max<int64_t>(1, pool.evaluate(kernel.work, sizes.data()));
@@ -270,7 +271,7 @@ static StepLog printing_log() {
 static bool streams_at_first(const Module& module, const Target& target) {
   if (!target.streaming) return false;
   for (const Buffer& b : module.buffers)
-    if (b.role == BufferRole::kOutput && b.size.is_const() &&
+    if ((b.role == BufferRole::kOutput || b.role == BufferRole::kInput) && b.size.is_const() &&
         b.size.value() * static_cast<int64_t>(size_of(b.dtype)) >= target.streaming_bytes)
       return true;
   return false;

@@ -20,8 +20,8 @@ class Printer {
     for (const Buffer& b : m_.buffers)
       out_ += fmt::format("{}: {}[{}]\n", buffer_name(b), name_of(b.dtype), m_.pool.str(b.size));
     for (const Kernel& k : m_.kernels) {
-      out_ += fmt::format("kernel {}: parallel {} < {}\n", k.name, m_.pool.str(Index::of_atom(k.parallel_var)),
-                          m_.pool.str(k.parallel_extent));
+      out_ += fmt::format("kernel {}: parallel {} < {}{}\n", k.name, m_.pool.str(Index::of_atom(k.parallel_var)),
+                          m_.pool.str(k.parallel_extent), k.when.is(1) ? "" : " when " + m_.pool.str(k.when));
       block(k.body, 1);
     }
     return std::move(out_);

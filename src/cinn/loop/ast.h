@@ -80,6 +80,7 @@ struct Kernel {
   // On devices with groups of threads: a group computes an iteration, and its threads share out the loops that are
   // marked vectorize. Else a thread computes one.
   bool by_group = false;
+  Index when = 1;   // it runs in calls whose sizes make this 1, not where they make it 0
   std::string why;  // what keeps it apart from the kernels before, for people
 };
 

@@ -69,7 +69,7 @@ void Builder::build_kernel(int index) {
   ready_.clear();
   scratch_ = 0;
   Kernel k;
-  k.name = "kernel" + std::to_string(index);
+  k.name = "kernel" + std::to_string(m_.kernels.size());
   k.by_group = kernel_->by_group;
   k.why = kernel_->why;
   k.parallel_extent = parallel_extent();
@@ -155,7 +155,10 @@ void Builder::row_pass(const PassPlan& pass) {
     emit_.update(accs[i], group_.nodes[r].reduce, emit_.cast(reduced_value(r, where), accumulator_type(r)));
   }
   emit_stores(pass, where);
-  if (const int level = prefetch_level(pass)) emit_.prefetch_loads(parallel_var_, 1, level);
+  if (const int level = prefetch_level(pass))
+    emit_.prefetch_loads(parallel_var_, 1, level);
+  else if (reads_ahead(pass))
+    emit_.prefetch_loads(where.at(pass.axes.back()).terms()[0].first[0], kAhead, 1);
   for (size_t i = 0; i < pass.axes.size(); ++i) emit_.close_loop();
   current_ = base_;
   for (size_t i = 0; i < pass.reductions.size(); ++i)
@@ -165,6 +168,10 @@ void Builder::row_pass(const PassPlan& pass) {
 
 Module build_loops(const Group& group, const Axes& axes, const Plan& plan, const Target& target) {
   return Builder(group, axes, plan, target).run();
+}
+
+void append_loops(Module& module, const Group& group, const Axes& axes, const Plan& plan, const Target& target) {
+  module = Builder(group, axes, plan, target, std::move(module)).run();
 }
 
 }  // namespace paddle::cinn

@@ -10,5 +10,8 @@ namespace paddle::cinn {
 
 // Raises NotImplementedError for what kernels can't express (complex numbers, 8-bit floats).
 Module build_loops(const Group& group, const Axes& axes, const Plan& plan, const Target& target);
+// Appends the group's kernels as another way to compute the module's results. group.pool: the module's, or made from
+// it.
+void append_loops(Module& module, const Group& group, const Axes& axes, const Plan& plan, const Target& target);
 
 }  // namespace paddle::cinn

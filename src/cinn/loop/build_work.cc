@@ -1,6 +1,7 @@
 // What a pass costs, and what follows from that.
 #include "cinn/loop/builder.h"
 
+#include "cinn/schedule/axis_sets.h"
 #include "cinn/schedule/cost.h"
 
 namespace paddle::cinn {
@@ -29,6 +30,16 @@ Index Builder::work_of(const PassPlan& pass) const {
   for (int a : pass.axes) n = n * axes_.axes[a].extent;
   if (kernel_->tile_axis >= 0) n = n * kTile;
   return kernel_->vector_axis >= 0 ? n * block_ : n;
+}
+
+bool Builder::reads_ahead(const PassPlan& pass) const {
+  if (!target_.streaming || kernel_->by_group || pass.axes.empty()) return false;
+  const Index& n = axes_.axes[pass.axes.back()].extent;
+  Index elements = extent_of(axes_, pass.axes);
+  for (int a : kernel_->parallel) elements = elements * axes_.axes[a].extent;
+  if (!elements.is_const() || !n.is_const() || elements.value() * 4 < target_.streaming_bytes) return false;
+  if (n.value() < 4 * kAhead || body_cost(pass) > 8) return false;
+  return ready_.empty() && accumulated_.empty();
 }
 
 int Builder::prefetch_level(const PassPlan& pass) const {

@@ -12,9 +12,17 @@ constexpr int kJam = 8;  // rows that one visit of a column accumulator takes in
 
 class Builder {
  public:
-  Builder(const Group& group, const Axes& axes, const Plan& plan, const Target& target)
-      : group_(group), axes_(axes), plan_(plan), target_(target), emit_(m_), evaluator_(group, axes, m_, emit_) {
+  // before: kernels, buffers and values that stay.
+  Builder(const Group& group, const Axes& axes, const Plan& plan, const Target& target, Module before = {})
+      : group_(group),
+        axes_(axes),
+        plan_(plan),
+        target_(target),
+        m_(std::move(before)),
+        emit_(m_),
+        evaluator_(group, axes, m_, emit_) {
     m_.pool = group.pool;
+    scratch_high_ = m_.scratch_bytes;
   }
 
   Module run();
@@ -77,6 +85,11 @@ class Builder {
   // Rows that come from memory: while the pass that computes most runs over one, the next can come in. Into the cache
   // of which level; 0: not at all.
   int prefetch_level(const PassPlan& pass) const;
+
+  // Whether the kernel's first pass over long rows should ask for elements some way ahead: it waits for memory, and the
+  // hardware alone doesn't ask early enough.
+  bool reads_ahead(const PassPlan& pass) const;
+  static constexpr int64_t kAhead = 1024;  // elements
 
   ValueId reduced_value(int r, const Binding& where) { return evaluator_.eval(group_.nodes[r].operands[0], where); }
 

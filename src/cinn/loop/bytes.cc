@@ -33,7 +33,7 @@ struct Fields {
   void kernel(auto& k) {  // all but `why`, which decides nothing
     io(k.name), io(k.parallel_extent), io(k.parallel_var);
     io.list(k.body, [&](auto& s) { statement(s); });
-    io(k.work), io(k.by_group);
+    io(k.work), io(k.by_group), io(k.when);
   }
   void module(auto& m) {
     io(m.pool, [&](auto& a) { atom(a); });

@@ -58,6 +58,25 @@ int axis_to_split(Group& group, const Axes& axes, int r, const Target& target, I
   return axis;
 }
 
+// As axis_to_split, for a number of rows that is no constant: what threads share for want of rows.
+int axis_to_split_if_few(Group& group, const Axes& axes, int r, const Target& target, Index* length, Index* rows) {
+  const AxisList& kept = axes.nodes[r].all;
+  const AxisList& all = axes.nodes[group.nodes[r].operands[0]].all;
+  const AxisList reduced = reduced_axes(group, axes, r);
+  const Index elements = extent_of(axes, reduced);
+  *rows = extent_of(axes, kept);
+  if (reduced.empty() || rows->is_const() || !elements.is_const() || !is_long(elements)) return -1;
+  if (!has(reduced, all.back())) {
+    const Index& last = axes.axes[all.back()].extent;
+    Index others;
+    if (!last.is_const() || !IndexPool::divide_exactly(*rows, last, &others)) return -1;
+    *rows = others * ((last.value() + kColumnBlock - 1) / kColumnBlock);
+  }
+  const int axis = longest(axes, reduced, target);
+  if (axis >= 0) *length = shared_length(group, axes, axis, 1, all.back() == axis, target);
+  return axis;
+}
+
 bool kept_by_a_reduction(const Group& group, const Axes& axes, int axis) {
   for (size_t i = 0; i < group.nodes.size(); ++i)
     if (group.nodes[i].kind == NodeKind::kReduce && has(axes.nodes[i].all, axis)) return true;
@@ -120,6 +139,20 @@ bool split_long_reductions(Group& group, Axes& axes, const Target& target) {
          }))
     changed = true;
   return changed;
+}
+
+std::optional<Index> split_few_rows(Group& group, Axes& axes, const Target& target) {
+  std::set<int> done;
+  std::optional<Index> rows;
+  while (target.threads > 1 && target.group_size == 0 && cut_one(group, axes, done, [&](int r, Index* length) {
+           Index here;
+           const int axis = axis_to_split_if_few(group, axes, r, target, length, &here);
+           if (axis < 0 || (rows && !(*rows == here))) return -1;  // one number decides
+           rows = here;
+           return axis;
+         })) {
+  }
+  return done.empty() ? std::nullopt : rows;
 }
 
 }  // namespace paddle::cinn

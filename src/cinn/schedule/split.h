@@ -7,6 +7,8 @@
 //
 // A centred sum (centred.h) over more than the cache holds is cut into blocks that fit, for one thread too.
 #pragma once
+#include <optional>
+
 #include "cinn/compute/axes.h"
 #include "cinn/schedule/target.h"
 
@@ -14,5 +16,10 @@ namespace paddle::cinn {
 
 // True if it changed something.
 bool split_long_reductions(Group& group, Axes& axes, const Target& target);
+
+// The same for calls with few rows, where how many there are only the call knows: cuts reductions over constant extents
+// whose kept axes are of symbolic size. Returns the number of rows that decides: below 2 * target.threads the group
+// should be computed so. Nothing where there is no such reduction.
+std::optional<Index> split_few_rows(Group& group, Axes& axes, const Target& target);
 
 }  // namespace paddle::cinn

@@ -82,30 +82,32 @@ void KernelEmitter::vector_loop(const Stmt& s) {
   if (width == 1) return plain_loop(s);
   V end = scalar_index(s.extent), i = b_.getInt64(0);
   const int64_t known = s.extent.is_const() ? std::max<int64_t>(s.extent.value(), 0) : -1;
-  int unroll = s.unroll;
-  while (unroll > 1 && known >= 0 && known < unroll * width) unroll /= 2;
+  const int least = paired_ ? 2 : 1;
+  int unroll = std::max(s.unroll, least);
+  while (unroll > least && known >= 0 && known < unroll * width) unroll /= 2;
   auto whole = [&](int copies) {
     const int64_t step = static_cast<int64_t>(copies) * width;
     if (known >= 0 && known < step) return;
     V last = b_.CreateSub(end, b_.getInt64(step - 1));
     i = counted_loop(copies > 1 ? "unrolled" : "vector", i, last, b_.getInt64(step), [&](V at) {
       std::vector<std::vector<llvm::Instruction*>> parts;
+      Mark mark{};
       for (int c = 0; c < copies; ++c) {
         copy_ = c;
         lanes_ = width;
         vector_var_ = s.var;
-        const Mark mark = mark_here();
+        if (c % least == 0) mark = mark_here();
         vars_[s.var] = c ? b_.CreateNSWAdd(at, b_.getInt64(c * width)) : at;
         statements(s.body);
-        parts.push_back(since(mark));
+        if (c % least == least - 1) parts.push_back(since(mark));
         lanes_ = 1;
       }
       copy_ = 0;
       if (separate_accumulators(s.body, copies)) interleave(parts);
     });
   };
-  if (unroll > 1) whole(unroll);
-  if (known < 0 || known % (unroll * width) >= width || unroll == 1) whole(1);
+  if (unroll > least) whole(unroll);
+  if (known < 0 || known % (unroll * width) >= width || unroll == least) whole(least);
   if (known >= 0 && known % width == 0) {
     vector_var_ = -1;
     return;

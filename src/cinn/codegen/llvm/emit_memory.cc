@@ -43,6 +43,7 @@ V KernelEmitter::load(const Value& v) {
     if (predicate) a.pointer = b_.CreateSelect(predicate, a.pointer, pointers_[v.buffer]);
     return widen(b_.CreateAlignedLoad(element, a.pointer, align), dtype);
   }
+  if (paired_ && dtype == DType::kBFloat16) return load_paired(v, a.pointer);
   V mask = combined_mask(predicate);
   auto* type = wide(element, lanes_);
   V zero = llvm::Constant::getNullValue(type);
@@ -91,6 +92,7 @@ void KernelEmitter::store(const Stmt& s) {
   const DType dtype = m_.buffers[s.buffer].dtype;
   const llvm::Align align(std::max<size_t>(size_of(dtype), 1));
   Access a = access(s.buffer, s.index);
+  if (paired_ && a.contiguous && dtype == DType::kBFloat16) return store_paired(s, a.pointer, splat(get(s.value)));
   V v = to_memory(get(s.value), dtype);
   if (a.pointer && !a.contiguous) {
     PD_INVARIANT(lanes_ == 1);
@@ -103,14 +105,20 @@ void KernelEmitter::store(const Stmt& s) {
     b_.CreateMaskedScatter(v, a.pointers, align, mask_ ? mask_ : all);
   } else if (mask_) {
     b_.CreateMaskedStore(v, a.pointer, align, mask_);
-  } else if (s.streaming && target_.streaming && streamable(s, v)) {
-    auto* store = b_.CreateAlignedStore(v, a.pointer, llvm::Align(target_.vector_bytes));
-    store->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                       llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
-    streamed_ = true;
   } else {
-    b_.CreateAlignedStore(v, a.pointer, align);
+    write(v, a.pointer, align, s.streaming && target_.streaming && streamable(s, v));
   }
+}
+
+void KernelEmitter::write(V v, V pointer, llvm::Align align, bool streaming) {
+  if (!streaming) {
+    b_.CreateAlignedStore(v, pointer, align);
+    return;
+  }
+  auto* store = b_.CreateAlignedStore(v, pointer, llvm::Align(target_.vector_bytes));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                     llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+  streamed_ = true;
 }
 
 void KernelEmitter::prefetch(const Stmt& s) {

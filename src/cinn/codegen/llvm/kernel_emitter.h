@@ -85,6 +85,14 @@ class KernelEmitter {
   V to_memory(V v, DType dtype);
   void store(const Stmt& s);
 
+  void write(V v, V pointer, llvm::Align align, bool streaming);
+
+  // -- pairs of copies (emit_pairs.cc)
+
+  bool pairs_up(const std::vector<Stmt>& body, const Stmt* loop, bool& bfloats) const;
+  V load_paired(const Value& v, V pointer);
+  void store_paired(const Stmt& s, V pointer, V v);
+
   // Once per cache line of what the loop reads.
   void prefetch(const Stmt& s);
   static constexpr int64_t kLine = 64;
@@ -158,6 +166,13 @@ class KernelEmitter {
   AtomId vector_var_ = -1;
   V mask_ = nullptr;
   bool streamed_ = false;
+  // Vectors of bfloat16 are read and written 32 at a time: of two unrolled copies the first has the elements at even
+  // places and the second those between, which saves the shuffles that widening takes.
+  bool paired_ = false;
+  struct Half {
+    V pointer, value;
+  };
+  std::map<const void*, Half> halves_;  // what the first copy of a pair left for the second: by value or statement
 };
 
 }  // namespace paddle::cinn

@@ -1,0 +1,75 @@
+// Two unrolled copies of a loop that share vectors of 32 bfloat16.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "cinn/codegen/llvm/kernel_emitter.h"
+
+namespace paddle::cinn {
+
+using V = llvm::Value*;
+
+// All vectorised loops of a kernel pair up or none does: what one leaves in scratch memory, another reads in the same
+// order. They do where each element is computed from elements at its own place, all of bfloat16 or in scratch memory.
+bool KernelEmitter::pairs_up(const std::vector<Stmt>& body, const Stmt* loop, bool& bfloats) const {
+  constexpr int64_t kPair = 32;
+  auto moves = [&](const Index& index) {
+    std::vector<AtomId> leaves;
+    m_.pool.leaves(index, leaves);
+    bool any = false;
+    for (AtomId id : leaves) any |= id == loop->var || m_.pool.atom(id).kind == AtomKind::kValue;
+    return any;
+  };
+  auto in_place = [&](int buffer, const Index& index) {
+    if (!loop || !moves(index)) return true;
+    const Buffer& b = m_.buffers[buffer];
+    const bool half = b.dtype == DType::kBFloat16;
+    bfloats |= half;
+    const bool own = half || (b.role == BufferRole::kScratch && b.dtype == DType::kFloat32);
+    return own && index.coefficient(loop->var).is(1) && !moves(index.without(loop->var));
+  };
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::kFor) {
+      if (loop) return false;
+      const bool vectors = s.vectorize && lanes_of(s) > 1;
+      if (vectors && (lanes_of(s) * 2 != kPair || !s.extent.is_const() || s.extent.value() % kPair != 0)) return false;
+      if (!pairs_up(s.body, vectors ? &s : nullptr, bfloats)) return false;
+    }
+    if (s.kind == StmtKind::kStore && !in_place(s.buffer, s.index)) return false;
+    if (s.kind != StmtKind::kLet) continue;
+    const Value& v = m_.values[s.value];
+    if (v.op == ValueOp::kLoad && (!in_place(v.buffer, v.index) || (loop && !v.args.empty()))) return false;
+    if (v.op == ValueOp::kIndex && loop && moves(v.index)) return false;
+  }
+  return true;
+}
+
+// As numbers of 32 bits, the even elements are in the lower halves.
+V KernelEmitter::load_paired(const Value& v, V pointer) {
+  auto* words = wide(b_.getInt32Ty(), 16);
+  auto* floats = wide(b_.getFloatTy(), 16);
+  if (copy_ % 2 == 0) {
+    V all = b_.CreateBitCast(b_.CreateAlignedLoad(wide(b_.getInt16Ty(), 32), pointer, llvm::Align(2)), words);
+    halves_[&v] = {pointer, all};
+    return b_.CreateBitCast(b_.CreateShl(all, llvm::ConstantInt::get(words, 16)), floats);
+  }
+  return b_.CreateBitCast(b_.CreateAnd(halves_.at(&v).value, llvm::ConstantInt::get(words, 0xffff0000)), floats);
+}
+
+void KernelEmitter::store_paired(const Stmt& s, V pointer, V v) {
+  if (copy_ % 2 == 0) {
+    halves_[&s] = {pointer, v};
+    return;
+  }
+  const Half even = halves_.at(&s);
+  std::vector<int> in_turns;
+  for (int i = 0; i < 16; ++i) in_turns.push_back(i), in_turns.push_back(i + 16);
+  V both;
+  if (target_.avx512_bf16) {
+    V half = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {v, even.value});
+    both = b_.CreateShuffleVector(b_.CreateBitCast(half, wide(b_.getInt16Ty(), 32)), in_turns);
+  } else {
+    both = b_.CreateShuffleVector(to_bfloat(even.value), to_bfloat(v), in_turns);
+  }
+  write(both, even.pointer, llvm::Align(2), s.streaming && target_.streaming && streamable(s, both));
+}
+
+}  // namespace paddle::cinn
