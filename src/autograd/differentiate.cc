@@ -6,6 +6,7 @@
 #include "autograd/accumulate.h"
 #include "autograd/node.h"
 #include "dispatch/state.h"
+#include "pir/custom_gradient.h"
 #include "pir/effects.h"
 #include "pir/op_args.h"
 
@@ -24,11 +25,6 @@ bool stopped_value(Value v) {
 bool op_nondifferentiable(const Operation& op, size_t operand) {
   int arg = operand < op.def().operands.size() ? op.def().operands[operand].arg : -1;
   return arg < 0 || op.info()->args[static_cast<size_t>(arg)].nondifferentiable;
-}
-
-Tensor fitted(Tensor g, pir::Type t) {
-  if (g.defined() && g.dtype() != t.dtype()) return ops::cast(g, t.dtype());
-  return g;
 }
 
 // Whether the gradient of `op` reads the elements of v, or only its shape and dtype.
@@ -52,6 +48,11 @@ bool reads(const Operation& op, Value v) {
 }  // namespace
 
 bool stopped(Value v) { return stopped_value(v); }
+
+Tensor fitted(Tensor g, pir::Type t) {
+  if (g.defined() && g.dtype() != t.dtype()) return ops::cast(g, t.dtype());
+  return g;
+}
 
 Differentiation::Differentiation(Trace& trace, const DifferentiateOptions& options)
     : trace_(trace), options_(options), replay_(std::make_unique<Replay>(trace)) {
@@ -167,6 +168,8 @@ Tensor Differentiation::tensor_of(Value v) {
 }
 
 void Differentiation::visit(Operation& op) {
+  for (Value v : op.results_vector()) apply_hooks(v);
+  if (op.is(pir::kCustomGrad)) return visit_custom(op);
   if (!op.info() && pir::is_identity(op)) return add(op.operand(0), grad(op.result()));
   if (op.is("builtin.combine")) {
     Tensors g = list_grads_[op.result()];
@@ -288,7 +291,7 @@ Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grad
   }
   d.run();
   Tensors result;
-  for (size_t i = 0; i < ins.size(); ++i) result.push_back(d.grad(in_values[i]));
+  for (size_t i = 0; i < ins.size(); ++i) result.push_back(d.result(in_values[i]));
   return result;
 }
 

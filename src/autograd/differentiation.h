@@ -28,6 +28,7 @@ class Differentiation {
   void seed(pir::Value v, Tensor g) { add(v, std::move(g)); }
   void run();
   Tensor grad(pir::Value v) const;
+  Tensor result(pir::Value v);  // the gradient when everything has run
 
  private:
   using Operation = pir::Operation;
@@ -53,11 +54,13 @@ class Differentiation {
   void run_block(pir::Block& b);
   void visit_if(Operation& op);
   void visit_while(Operation& op);
-  void visit_push(Operation& op);
-  void visit_pop(Operation& op);
   bool pops_expected(Operation& op) const;
   std::vector<Value> relevant_captures(const Operation& op) const;
   Tensor zeros_like(Value v);
+
+  // ---- differentiate_stacks.cc
+  void visit_push(Operation& op);
+  void visit_pop(Operation& op);
   struct Stack {
     Value inlet, outlet;
   };
@@ -72,6 +75,11 @@ class Differentiation {
   class Apart;
   friend class Apart;
 
+  // ---- differentiate_custom.cc
+  void visit_custom(Operation& op);
+  void apply_hooks(Value v);
+  std::vector<Value> write_out(const Operation& op, pir::Block& region, const std::vector<Value>& args);
+
   // ---- differentiate_arrays.cc
   bool visit_array(Operation& op);  // false: not an operation on lists
 
@@ -84,10 +92,12 @@ class Differentiation {
   std::unordered_set<Value> open_arguments_;  // of loops under construction, relevant by what they were at entry
   std::unordered_map<Value, Tensor> grads_;
   std::unordered_map<Value, Tensors> list_grads_;
+  std::unordered_set<Value> hooked_;                      // whose hooks have run
   std::map<std::pair<Operation*, size_t>, bool> pushed_;  // (stack_create, position): a relevant value
   std::unordered_map<Operation*, Stack> stack_grads_;     // per stack_create whose popped values have gradients
 };
 
 bool stopped(pir::Value v);
+Tensor fitted(Tensor g, pir::Type t);  // in the dtype of what it is the gradient of
 
 }  // namespace paddle::autograd

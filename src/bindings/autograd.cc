@@ -111,43 +111,58 @@ void find_tensors(PyObject* o, Tensors& out, std::vector<PyObject*>& objects) {
   }
 }
 
+// Gives what forward made a node whose backward is the context's.
+void record(PyObject* ctx, const Ref<autograd::Node>& node, PyObject* result) {
+  Tensors outs;
+  std::vector<PyObject*> objects;
+  find_tensors(result, outs, objects);
+  node->num_outputs = static_cast<uint32_t>(outs.size());
+  for (uint32_t i = 0; i < outs.size(); ++i) {
+    node->output_metas.push_back({outs[i].dtype(), outs[i].shape()});
+    Object differentiable = own(PyObject_CallMethod(ctx, "_is_differentiable", "O", objects[i]));
+    if (!PyObject_IsTrue(differentiable.get()) || !is_inexact(outs[i].dtype())) continue;
+    autograd::set_history(outs[i], node, i);
+  }
+}
+
+Ref<autograd::Node> py_node(PyObject* cls, PyObject* ctx, const Tensors& ins) {
+  Ref<autograd::Node> node = make_ref<PyNode>(Object::borrow(ctx), reinterpret_cast<PyTypeObject*>(cls)->tp_name);
+  for (const Tensor& t : ins) node->edges.push_back(autograd::edge_of(t));
+  return node;
+}
+
 // What forward returned may be an input itself: it then becomes a tensor of its own, unless it was written in place.
 PyObject* py_layer_apply(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *cls, *ctx, *inputs, *run;
     if (!PyArg_ParseTuple(args, "OOOO", &cls, &ctx, &inputs, &run)) throw PythonError();
     Tensors ins = tensors_from(inputs, "PyLayer");
-    bool record = false;
+    bool records = false;
     if (dispatch::state().grad_enabled)
-      for (const Tensor& t : ins) record |= !t.stop_gradient();
-    // A backward written in Python runs when gradients flow, which inside a program no Python sees.
-    std::optional<Outside> outside;
-    if (record && dispatch::tracing()) {
-      dispatch::Trace::active()->break_here("PyLayer");
-      outside.emplace();
+      for (const Tensor& t : ins) records |= !t.stop_gradient();
+    if (records && dispatch::tracing()) {
+      Object module = own(PyImport_ImportModule("paddle.jit.custom_gradient"));
+      return must(PyObject_CallMethod(module.get(), "apply_py_layer", "OOOO", cls, ctx, inputs, run));
     }
     Ref<autograd::Node> node;
-    if (record) {
-      node = make_ref<PyNode>(Object::borrow(ctx), reinterpret_cast<PyTypeObject*>(cls)->tp_name);
-      for (const Tensor& t : ins) node->edges.push_back(autograd::edge_of(t));
-    }
+    if (records) node = py_node(cls, ctx, ins);
     Object result;
     {
       dispatch::GradMode off(false);
       result = own(PyObject_CallNoArgs(run));
     }
-    if (!record) return result.release();
-    Tensors outs;
-    std::vector<PyObject*> objects;
-    find_tensors(result.get(), outs, objects);
-    node->num_outputs = static_cast<uint32_t>(outs.size());
-    for (uint32_t i = 0; i < outs.size(); ++i) {
-      node->output_metas.push_back({outs[i].dtype(), outs[i].shape()});
-      Object differentiable = own(PyObject_CallMethod(ctx, "_is_differentiable", "O", objects[i]));
-      if (!PyObject_IsTrue(differentiable.get()) || !is_inexact(outs[i].dtype())) continue;
-      autograd::set_history(outs[i], node, i);
-    }
+    if (records) record(ctx, node, result.get());
     return result.release();
+  });
+}
+
+// py_layer_record(cls, ctx, inputs, result): of a forward that has run already.
+PyObject* py_layer_record(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *cls, *ctx, *inputs, *result;
+    if (!PyArg_ParseTuple(args, "OOOO", &cls, &ctx, &inputs, &result)) throw PythonError();
+    record(ctx, py_node(cls, ctx, tensors_from(inputs, "PyLayer")), result);
+    Py_RETURN_NONE;
   });
 }
 
@@ -219,6 +234,7 @@ PyMethodDef functions[] = {
     {"saved_tensors_hooks_push", push_saved_hooks, METH_VARARGS, nullptr},
     {"saved_tensors_hooks_pop", pop_saved_hooks, METH_NOARGS, nullptr},
     {"py_layer_apply", py_layer_apply, METH_VARARGS, nullptr},
+    {"py_layer_record", py_layer_record, METH_VARARGS, nullptr},
     {}};
 
 }  // namespace

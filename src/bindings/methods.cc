@@ -121,8 +121,6 @@ autograd::GradHook python_hook(PyObject* fn) {
 PyObject* register_hook(PyObject* o, PyObject* fn) {
   return guard([&]() -> PyObject* {
     check(PyCallable_Check(fn), ErrorKind::kType, "[register_hook] expected a callable, got {}", Py_TYPE(fn)->tp_name);
-    // A hook is Python that runs when gradients flow, which inside a program no Python sees.
-    if (dispatch::Trace* trace = dispatch::Trace::active()) trace->break_here("register_hook");
     uint64_t id = autograd::add_hook(self_tensor(o), python_hook(fn));
     return must(PyLong_FromUnsignedLongLong(id));
   });

@@ -142,7 +142,12 @@ Tensor& live(PyObject* o) {
 
 // ---- attributes
 PyObject* get_shape(PyObject* o, void*) {
-  return guard([&] { return wrap_shape(live(o).shape()); });
+  return guard([&] {
+    const Tensor& t = live(o);
+    dispatch::Trace* trace = dispatch::Trace::active();
+    const Shape* sizes = trace ? trace->sizes_of(t) : nullptr;
+    return wrap_shape(sizes ? *sizes : t.shape());
+  });
 }
 PyObject* get_dtype(PyObject* o, void*) {
   return guard([&] { return wrap_dtype(live(o).dtype()); });
@@ -172,7 +177,13 @@ PyObject* get_is_leaf(PyObject* o, void*) {
   return guard([&] { return PyBool_FromLong(live(o).stop_gradient() || autograd::is_leaf(live(o))); });
 }
 PyObject* get_version(PyObject* o, void*) {
-  return guard([&] { return must(PyLong_FromUnsignedLong(live(o).is_dense() ? live(o)->storage->version() : 0)); });
+  return guard([&] {
+    const Tensor& t = live(o);
+    uint32_t version = 0;
+    if (t.is_dense()) version = t->storage->version();
+    if (t.is_traced()) version = static_cast<dispatch::TracedPayload*>(t->payload.get())->version;
+    return must(PyLong_FromUnsignedLong(version));
+  });
 }
 PyObject* get_grad(PyObject* o, void*) {
   return guard([&]() -> PyObject* { return wrap(grad_now(live(o))); });

@@ -1,8 +1,10 @@
 // paddle._core.trace.save and load: captured programs as Paddle's inference files, <path>.json and <path>.pdiparams; a
 // method other than forward goes to <path>.<method>.json.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
 
 #include "base/build_id.h"
 #include "base/disk_cache.h"
@@ -15,6 +17,7 @@
 #include "dispatch/state.h"
 #include "passes/passes.h"
 #include "pir/builder.h"
+#include "pir/custom_gradient.h"
 #include "pir/serialize/json.h"
 #include "pir/serialize/params.h"
 #include "pir/verifier.h"
@@ -22,20 +25,25 @@
 namespace paddle::bindings {
 namespace {
 
-// Results as fetches; nothing is written back.
-pir::Program for_file(const dispatch::CapturedProgram& captured) {
+// The results `outputs` as fetches, in this order; nothing is written back. With `prune`, inputs that they don't follow
+// from go, but for those named in `keep`.
+pir::Program for_file(const dispatch::CapturedProgram& captured, std::span<const size_t> outputs, bool prune,
+                      const std::vector<std::string>& keep) {
   pir::Program p = captured.program.clone();
-  int column = 0;
+  std::unordered_map<std::string, pir::Value> results;
   for (pir::Operation& op : p.block()) {
-    if (op.is("builtin.shadow_output") && op.attr("output_name").as_string().starts_with("output_")) {
-      pir::Builder b;
-      b.before(&op);
-      b.fetch("fetch_name_" + std::to_string(column), op.operand(0), column);
-      ++column;
-    }
+    if (op.is("builtin.shadow_output")) results[op.attr("output_name").as_string()] = op.operand(0);
     if (op.is("builtin.shadow_output") || op.is("builtin.set_parameter")) op.erase();
   }
+  pir::Builder b(p);
+  for (size_t k = 0; k < outputs.size(); ++k)
+    b.fetch("fetch_name_" + std::to_string(k), results.at("output_" + std::to_string(outputs[k])), static_cast<int>(k));
+  pir::drop_custom_gradients(p.module());
   passes::remove_dead_code(p.module());
+  for (pir::Operation& op : p.block())
+    if (prune && op.is("pd_op.data") && op.result().use_empty() &&
+        std::find(keep.begin(), keep.end(), op.attr("name").as_string()) == keep.end())
+      op.erase();
   std::vector<std::string> unused;
   for (pir::Operation& op : p.block())
     if (op.is("builtin.parameter") && op.result().use_empty()) {
@@ -102,8 +110,22 @@ PyObject* save(PyObject*, PyObject* args) {
     Py_ssize_t at = 0;
     while (PyDict_Next(programs, &at, &key, &value)) {
       std::string prefix = prefix_of(path, string_from(key, "save"));
-      Object main = own(PyObject_GetAttrString(PyTuple_GET_ITEM(value, 0), "main_program"));
-      pir::Program p = compile::official_form(for_file(program_in(main.get())->captured()));
+      PyObject *concrete, *layer, *order, *kept;
+      if (!PyArg_ParseTuple(value, "OOOO", &concrete, &layer, &order, &kept)) throw PythonError();
+      Object main = own(PyObject_GetAttrString(concrete, "main_program"));
+      std::vector<size_t> outputs;
+      Object positions = own(PySequence_Fast(order, "save"));
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(positions.get()); ++i)
+        outputs.push_back(PyLong_AsSize_t(PySequence_Fast_GET_ITEM(positions.get(), i)));
+      if (PyErr_Occurred()) throw PythonError();
+      std::vector<std::string> keep;
+      if (kept != Py_None) {
+        Object names = own(PySequence_Fast(kept, "save"));
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(names.get()); ++i)
+          keep.push_back(string_from(PySequence_Fast_GET_ITEM(names.get(), i), "save"));
+      }
+      const auto& captured = program_in(main.get())->captured();
+      pir::Program p = compile::official_form(for_file(captured, outputs, kept != Py_None, keep));
       Tensors parameters;
       for (const std::string& name : pir::parameter_names(p)) parameters.push_back(p.parameter(name));
       pir::JsonInfo info;

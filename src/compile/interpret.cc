@@ -4,11 +4,14 @@
 
 #include "api/call.h"
 #include "api/ops.h"
+#include "compile/written_gradient.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "executor/arrays.h"
 #include "executor/executable.h"
+#include "executor/message.h"
 #include "pir/constant.h"
+#include "pir/custom_gradient.h"
 #include "pir/effects.h"
 #include "pir/op_args.h"
 #include "pir/recompute.h"
@@ -65,14 +68,19 @@ class Interpretation {
     return Scalar(t).to_bool();
   }
 
+  // Hooks that the program has on it are no hooks of the tensor that was given.
+  static Tensor hookable(Value v, const Tensor& t) { return pir::gradient_hooks(v).empty() ? t : ops::assign(t); }
+
   void step(Operation& op) {
-    if (op.is("pd_op.data") || op.is("pd_op.feed")) return set(op.result(), {inputs_[next_input_++], {}});
+    if (op.is("pd_op.data") || op.is("pd_op.feed"))
+      return set(op.result(), {hookable(op.result(), inputs_[next_input_++]), {}});
     if (op.is("builtin.parameter")) {
       size_t i = next_parameter_++;
-      return set(
-          op.result(),
-          {parameters_.empty() ? program_.parameter(op.attr("parameter_name").as_string()) : parameters_[i], {}});
+      Tensor t = parameters_.empty() ? program_.parameter(op.attr("parameter_name").as_string()) : parameters_[i];
+      return set(op.result(), {hookable(op.result(), t), {}});
     }
+    if (op.is(pir::kCustomGrad)) return custom_gradient(op);
+    if (op.is(pir::kGradHook)) return hook(op);
     if (op.is("builtin.shadow_output") || op.is("pd_op.fetch")) return outputs_.push_back(tensor(op.operand(0)));
     if (op.is("builtin.set_parameter")) return writes_.push_back(tensor(op.operand(0)));
     if (op.is("builtin.constant")) return set(op.result(), {pir::constant_tensor(op, program_), {}});
@@ -128,6 +136,33 @@ class Interpretation {
       go = Scalar(values[0].tensor).to_bool();
     }
     for (size_t k = 0; k < op.num_results(); ++k) set(op.result(k), values[k + 1]);
+  }
+
+  // What a region reads from outside, and what it computes from that and its arguments.
+  WrittenGradient written(Operation& op, size_t r) {
+    WrittenGradient g(op, r);
+    for (Value v : g.outside()) {
+      check(slot(v).list.empty(), ErrorKind::kNotImplemented, "[{}] a gradient that reads a list of tensors",
+            op.name());
+      g.read.push_back(tensor(v));
+    }
+    return g;
+  }
+
+  void custom_gradient(Operation& op) {
+    const size_t n = pir::num_inputs(op);
+    Tensors inputs, results;
+    for (size_t i = 0; i < n; ++i) inputs.push_back(tensor(op.operand(i)));
+    for (size_t i = 0; i < op.num_results(); ++i) results.push_back(tensor(op.operand(n + i)));
+    std::vector<WrittenGradient> regions;
+    for (size_t r = 0; r < op.num_regions(); ++r) regions.push_back(written(op, r));
+    results = with_written_gradient(op, inputs, results, std::move(regions));
+    for (size_t i = 0; i < op.num_results(); ++i) set(op.result(i), {results[i], {}});
+  }
+
+  void hook(Operation& op) {
+    const Tensor& t = tensor(op.operand(0));
+    if (!t.stop_gradient()) add_written_hook(t, written(op, 0));
   }
 
   size_t index(Value v, size_t size) { return executor::list_index(number(v), size); }
@@ -209,9 +244,11 @@ class Interpretation {
       return set(op.result(), {ops::concat(slot(op.operand(0)).list, Scalar(op.attr("axis").as_int())), {}});
     if (op.is("cf.assert")) {
       Tensor t = tensor(op.operand(0));
+      Tensors shown;
+      for (size_t k = 1; k < op.num_operands(); ++k) shown.push_back(tensor(op.operand(k)));
       for (int64_t k = 0, n = t.numel(); k < n; ++k)
         if (read_element(t, k) == 0.0)
-          throw executor::AssertionFailed(ErrorKind::kRuntime, op.attr("message").as_string());
+          throw executor::AssertionFailed(ErrorKind::kRuntime, executor::format_hook(*executor::message_of(op), shown));
       return;
     }
     if (op.is("cf.print")) return;  // said already, when the program ran

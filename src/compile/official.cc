@@ -3,6 +3,7 @@
 #include "api/ops.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
+#include "pir/custom_gradient.h"
 #include "pir/op_def.h"
 
 namespace paddle::compile {
@@ -198,6 +199,7 @@ void compute_sizes(Trace& trace, Operation& op) {
 
 pir::Program official_form(const pir::Program& program) {
   pir::Program copy = program.clone();
+  pir::drop_custom_gradients(copy.module());
   std::vector<Operation*> ops, sized;
   copy.walk([&](Operation& op) {
     if (op.block()) ops.push_back(&op);

@@ -12,6 +12,7 @@
 #include "device/default_place.h"
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
+#include "pir/custom_gradient.h"
 #include "pir/effects.h"
 #include "pir/rewrite/pass.h"
 #include "pir/rewrite/stages.h"
@@ -91,6 +92,7 @@ size_t keep_compilable(pir::Operation& root, Place place, Finished* finished) {
 
 void run_steps(pir::Program& program, const PipelineOptions& options, Finished* finished) {
   device::PlaceScope host(Place::cpu());  // what passes evaluate, they read
+  pir::drop_custom_gradients(program.module());
   // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts
   // would reduce.
   if (!options.inputs.empty() || distributed::is_distributed(program)) {

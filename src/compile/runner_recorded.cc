@@ -116,8 +116,9 @@ class ProgramNode final : public autograd::Node {
       if (need) {
         Ref<RefCounted> history = histories[h++];
         if (create_graph) {
-          // The handle as it was at the call: its history goes on behind this node.
-          alias = t;
+          // A tensor of its own, before which the handle's history goes on: one input may have been made from another.
+          dispatch::GradMode on(true);
+          alias = ops::assign(t);
           (void)history;
         } else {
           alias.set_stop_gradient(false);

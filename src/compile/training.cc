@@ -10,6 +10,7 @@
 #include "distributed/partition/partition.h"
 #include "passes/passes.h"
 #include "pir/clone.h"
+#include "pir/custom_gradient.h"
 #include "pir/dominance.h"
 #include "spmd/dist_payload.h"
 #include "spmd/reshard_plan.h"
@@ -97,6 +98,7 @@ Finished TrainingProgram::differentiated(const pir::Program& program, const std:
     in_index.push_back(i);
   }
   Operation* last_forward = trace.program().block().back();
+  while (last_forward && pir::is_custom_gradient(*last_forward)) last_forward = last_forward->prev();
   for (size_t i = 0; i < outputs; ++i) {
     Value v = results[i];
     if (stop[i] || !is_inexact(v.dtype())) continue;
@@ -120,6 +122,7 @@ Finished TrainingProgram::differentiated(const pir::Program& program, const std:
     Tensor t = program.parameter(parameter->attr("parameter_name").as_string());
     if (t.defined() && t.is_dist()) grad_attrs_.back() = spmd::dist_payload(t).attr;
   }
+  pir::drop_custom_gradients(trace.program().module());
   return cut(trace.take_program(), last_forward);
 }
 

@@ -1,4 +1,5 @@
-// Trace: life time, handles and values. What a call appends is in trace_call.cc; regions are in trace_regions.cc.
+// Trace: its life from the first input to the finished program. What handles mean is in trace_values.cc, what a call
+// appends in trace_call.cc; regions are in trace_regions.cc.
 #include "dispatch/trace.h"
 
 #include "api/ops.h"
@@ -90,11 +91,19 @@ Trace::Trace(std::string name, pir::Program&& program) : name_(std::move(name)),
   sink_ = std::make_unique<DimGuardSink>(&guards_);
 }
 
-Trace::~Trace() {
+void Trace::abandon_regions() {
+  // One may use what another one computes.
+  for (TraceRegion* r : regions_) r->region_.drop_references();
   for (TraceRegion* r : regions_) {
     r->region_.clear();
     r->trace_ = nullptr;
   }
+  regions_.clear();
+  entry_values_.clear();
+}
+
+Trace::~Trace() {
+  abandon_regions();
   // An aborted capture leaves no trace outside.
   for (Grad& g : grads_) {
     leaf_grad(g.leaf) = g.before;
@@ -174,7 +183,8 @@ Trace::Capture& Trace::capture(const Tensor& t) {
   c.handle = t;
   c.name = unique_name(t->name ? *t->name : "captured_" + std::to_string(captures_.size()));
   const pir::OpDef& def = pir::op_def("builtin.parameter");
-  pir::Type type = pir::Type::tensor(t.dtype(), t.shape());
+  const Shape* sizes = t->persistable || t->is_parameter ? nullptr : sizes_of(t);
+  pir::Type type = pir::Type::tensor(t.dtype(), sizes ? *sizes : t.shape());
   pir::Operation* op =
       pir::Operation::create(def, {}, {{"parameter_name", pir::Attribute::string(c.name)}}, {&type, 1}, 0, {});
   pir::Block& top = *blocks_.front();
@@ -192,130 +202,6 @@ Trace::Capture& Trace::capture(const Tensor& t) {
   c.now = c.original;
   capture_order_.push_back(t.impl());
   return captures_.emplace(t.impl(), std::move(c)).first->second;
-}
-
-Ref<TracedPayload> Trace::payload_of(const Tensor& t) {
-  if (!t.is_traced()) return capture(t).now;
-  auto* p = static_cast<TracedPayload*>(t->payload.get());
-  check(!lasting_ || p->trace == id_, ErrorKind::kValue,
-        "[static] a variable of shape {} belongs to another program than the one that is being built",
-        to_string(view(t.shape())));
-  return Ref<TracedPayload>(p);
-}
-
-void Trace::set_payload(const Tensor& handle, Ref<TracedPayload> payload) {
-  ++edits_;
-  if (!handle.is_traced()) {
-    capture(handle).now = std::move(payload);
-    return;
-  }
-  pir::Type type = payload->value.type();
-  handle->dtype = type.dtype();
-  handle->shape = type.shape();
-  handle->payload = payload;
-}
-
-void Trace::log_write(const Tensor& handle) {
-  for (const Written& w : writes_.back())
-    if (w.handle.same(handle)) return;
-  writes_.back().push_back({handle, payload_of(handle), handle.dtype(), handle.shape(), handle->bits});
-}
-
-Tensor Trace::alias(const Tensor& handle) {
-  pir::Value v = value_of(handle);
-  return tensor_of(v, handle.stop_gradient(), handle.place());
-}
-
-void Trace::rebind(const Tensor& handle, const Tensor& value) {
-  log_write(handle);
-  pir::Value v = value_of(value);
-  bool stop = value.stop_gradient();
-  set_payload(handle, new_payload(v));
-  if (handle.is_traced() && !stop) handle->bits |= kNeedsGrad;
-}
-
-void Trace::write(const Tensor& handle, const Tensor& value) {
-  if (payload_of(handle)->view_op)
-    write_through(handle, value);
-  else
-    rebind(handle, value);
-}
-
-// The base becomes: where the view looks, `value`; elsewhere what it was. The view operator is linear and picks each
-// element at most once, so its transpose (the gradient) puts elements back where they came from.
-void Trace::write_through(const Tensor& view, const Tensor& value) {
-  refreshed(view);
-  Ref<TracedPayload> p = payload_of(view);
-  Tensor base = p->base;
-  const OpInfo& info = *p->view_op->info();
-  Tensor base_now = alias(base);
-  auto put_back = [&](const Tensor& v) { return transpose_of_view(*this, *p->view_op, p->view_operand, base_now, v); };
-  GradMode mode(state().grad_enabled);
-  Tensor fresh;
-  bool whole = paddle::numel(base_now.shape()) == paddle::numel(value.shape());
-  check(info.vjp != nullptr, ErrorKind::kNotImplemented, "[{}] writing through this view can't be captured", info.name);
-  if (whole) {
-    fresh = put_back(value);
-  } else {
-    Tensor ones = ops::full_like(value, Scalar(1.0));
-    Tensor mask = ops::cast(put_back(ones), DType::kBool);
-    fresh = ops::where(mask, put_back(value), base_now);
-  }
-  write(base, fresh);
-  log_write(view);
-  Ref<TracedPayload> now = new_payload(value_of(value));
-  now->base = base;
-  now->base_payload = payload_of(base);
-  now->view_op = p->view_op;
-  now->view_operand = p->view_operand;
-  set_payload(view, now);
-  if (view.is_traced() && !value.stop_gradient()) view->bits |= kNeedsGrad;
-}
-
-pir::Value Trace::refreshed(const Tensor& t) {
-  Ref<TracedPayload> p = payload_of(t);
-  if (!p->view_op) return p->value;
-  refreshed(p->base);
-  Ref<TracedPayload> base = payload_of(p->base);
-  if (base == p->base_payload) return p->value;
-  std::vector<pir::Value> operands = p->view_op->operands();
-  operands[p->view_operand] = base->value;
-  std::vector<pir::Type> types;
-  for (pir::Value r : p->view_op->results_vector()) types.push_back(r.type());
-  pir::Operation* op = emit(p->view_op->def(), operands, p->view_op->attrs(), types);
-  bool stop = p->base.stop_gradient();
-  for (pir::Value r : op->results_vector())
-    if (r.type()) r.set_stop_gradient(stop);
-  Ref<TracedPayload> now = new_payload(op->result(p->value.index()));
-  now->base = p->base;
-  now->base_payload = base;
-  now->view_op = op;
-  now->view_operand = p->view_operand;
-  log_write(t);
-  set_payload(t, now);
-  if (t.is_traced() && !stop) t->bits |= kNeedsGrad;
-  return now->value;
-}
-
-pir::Value Trace::value_of(const Tensor& t) {
-  PD_INVARIANT(t.defined());
-  pir::Value v = refreshed(t);
-  if (!v.type().has_shape() || v.type().kind() == pir::TypeKind::kTensorArray) return v;
-  if (t.stop_gradient() == v.stop_gradient()) return v;
-  if (!t.stop_gradient()) {  // made a leaf by hand
-    v.set_stop_gradient(false);
-    return v;
-  }
-  // Detached: the same elements, but gradients end here.
-  auto it = detached_.find(v);
-  // A pass that erased the operation may have made another at its address: then the copy reads something else.
-  if (it != detached_.end() && it->second.owner_block() == blocks_.front() && it->second.defining_op()->operand(0) == v)
-    return it->second;
-  pir::Type type = v.type();
-  pir::Operation* op = emit(pir::op_def("pd_op.assign"), {&v, 1}, {}, {&type, 1});
-  op->result().set_stop_gradient(true);
-  detached_[v] = op->result();
-  return op->result();
 }
 
 pir::Operation* Trace::emit(const pir::OpDef& def, std::span<const pir::Value> operands, pir::AttrMap attrs,
@@ -341,14 +227,6 @@ pir::Operation* Trace::mark(pir::Operation* op) {
 pir::Value Trace::entry_value(pir::Value arg) const {
   auto it = entry_values_.find(arg);
   return it == entry_values_.end() ? pir::Value() : it->second;
-}
-
-Tensor Trace::traced(const Tensor& t) {
-  if (t.is_traced()) {
-    refreshed(t);
-    return t;
-  }
-  return tensor_of(refreshed(t), t.stop_gradient(), t.place());
 }
 
 std::vector<Tensor> Trace::leaves() const {

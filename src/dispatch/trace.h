@@ -29,6 +29,7 @@ class TracedPayload final : public Payload {
   pir::Value value;
   uint64_t trace = 0;          // id of the trace that the value belongs to
   pir::Block* home = nullptr;  // where the tensor that first had this payload was made
+  uint32_t version = 0;        // how often the handle was written in place
   // Views: how the value follows from the base.
   Tensor base;
   Ref<TracedPayload> base_payload;  // what the base meant when the view was computed
@@ -162,8 +163,23 @@ class Trace final : public Interpreter {
   // What is alive gets its elements. GraphBreak where that can't be: in a branch or loop, or in a whole capture.
   void break_here(const char* why);
   bool make_readable(const Tensor& t, const char* why);  // false: it can't be
+  // Sizes of a tensor that a segment left: symbolic where they were in the segment; null: as the tensor says.
+  const Shape* sizes_of(const Tensor& t) const;
   // Do gradients flow to the eager graph from what the trace uses?
   bool depends_on_history() const;
+
+  // Does anyone outside of the capture hold a tensor that was made in the region, `but` not counted? Known only where
+  // segments are allowed; else no.
+  bool holds_from(const TraceRegion& region, const Tensor& but) const;
+
+  // Hooks on gradients that were registered in this trace.
+  struct Hook {
+    int64_t id;
+    Tensor handle;
+    std::function<std::function<void()>(const Tensor&)> eagerly;
+    std::function<void()> remove;  // of a hook that was moved to the eager tensor
+  };
+  std::vector<Hook> hooks;
 
   // Ends the capture. The trace can't be used afterwards. Nothing outside is changed by a trace, finished or not.
   CapturedProgram finish(const Tensors& outputs);
@@ -196,11 +212,17 @@ class Trace final : public Interpreter {
   CapturedProgram collect(const Tensors& outputs);
   struct ViewAgain;
   void note_made(const Tensor& t);
-  std::pair<Tensors, Tensors> living();
+  struct Living {
+    Tensors plain, views, lists;
+  };
+  Living living();
   void captures_to_inputs(CapturedProgram& program, Tensors& inputs);
   void flush(const char* why);
   bool writes_shared(const OpCall& c) const;
   void start_over();
+  void abandon_regions();  // what was begun and is in no operation
+  void keep_sizes(const Tensor& t, const Shape& sizes);
+  std::vector<Hook*> hooks_leaving();
   void adopt();  // handles for what the program has
   Capture& capture(const Tensor& t);
   Ref<TracedPayload> payload_of(const Tensor& t);
@@ -242,6 +264,7 @@ class Trace final : public Interpreter {
   Tensors made_;  // traced tensors, of which some are alive outside
   size_t made_limit_ = 1024;
   size_t num_segments_ = 0;
+  std::unordered_map<const TensorImpl*, Shape> sizes_;  // of what segments left, where they are symbolic
   RandomKey generator_state_;
   bool installed_ = false, lasting_ = false;
   uint64_t id_ = next_id();
@@ -298,6 +321,8 @@ class TraceRegion {
   // shape; needs_grad[i] says that a gradient passes it though none passes its init.
   TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes,
               const std::vector<bool>& needs_grad = {});
+  // Arguments that are nothing yet: gradients to come, of tensors of these types. They may be differentiated.
+  TraceRegion(Trace& trace, std::span<const pir::Type> gradients);
   ~TraceRegion();
   TraceRegion(const TraceRegion&) = delete;
   const Tensors& args() const { return args_; }
@@ -333,6 +358,10 @@ Tensor array_length(Trace& trace, const Tensor& array);
 Tensor array_pop(Trace& trace, const Tensor& array, const Tensor& index);  // the list without the item
 Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack);
 bool is_array(const Tensor& t);
+// All items as rows of one tensor, and a row of zeros after them, so that there is one. Only where `has_rows`: items are
+// of one shape, as far as sizes are known.
+Tensor array_rows(Trace& trace, const Tensor& array);
+bool has_rows(const Tensor& array);
 // What their gradients are made of. An array's gradient is an array of as many items.
 Tensor array_zeros_like(Trace& trace, const Tensor& array);
 Tensor array_add(Trace& trace, const Tensor& a, const Tensor& b);
@@ -343,7 +372,8 @@ Tensor array_unwrite(Trace& trace, const Tensor& array, const Tensor& index, con
 Tensor array_unstack(Trace& trace, const Tensor& x, int64_t axis);
 Tensor array_split(Trace& trace, const Tensor& x, const Tensor& like, int64_t axis);  // pieces as long as like's items
 
-void trace_assert(Trace& trace, const Tensor& cond, const std::string& message, const Tensors& data);
-void trace_print(Trace& trace, const std::vector<std::string>& texts, const Tensors& tensors);
+// Texts with tensors in them, as executor/message.h says.
+void trace_assert(Trace& trace, const Tensor& cond, const std::vector<std::string>& texts, const Tensors& tensors);
+void trace_print(Trace& trace, const std::vector<std::string>& texts, const Tensors& tensors, pir::AttrMap options);
 
 }  // namespace paddle::dispatch

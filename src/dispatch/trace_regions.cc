@@ -7,6 +7,7 @@ namespace paddle::dispatch {
 namespace {
 
 using pir::Attribute;
+using pir::Block;
 using pir::Type;
 using pir::Value;
 
@@ -82,11 +83,13 @@ std::vector<Value> yielded(Trace& trace, TraceRegion& region, const Tensors& out
 TraceRegion::TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<const std::optional<Shape>> shapes,
                          const std::vector<bool>& needs_grad)
     : trace_(&trace) {
+  std::vector<Value> values;  // asked for before anything is begun: one may be out of reach
+  for (const Tensor& t : inits) values.push_back(trace.payload_of(t)->value);
   trace.regions_.push_back(this);
   pir::Block& block = region_.add_block();
   trace_->blocks_.push_back(&block);  // the arguments' home
   for (size_t i = 0; i < inits.size(); ++i) {
-    Value init = trace_->payload_of(inits[i])->value;
+    Value init = values[i];
     Type type = init.type();
     Shape shape = i < shapes.size() && shapes[i] ? *shapes[i] : type.shape();
     Value arg = block.add_arg(with_fresh_sizes(type, shape));
@@ -96,6 +99,18 @@ TraceRegion::TraceRegion(Trace& trace, std::span<const Tensor> inits, std::span<
     arg_values_.push_back(arg);
     trace_->entry_values_[arg] = init;
     args_.push_back(trace_->tensor_of(arg, stop, inits[i].place()));
+  }
+  trace_->blocks_.pop_back();
+}
+
+TraceRegion::TraceRegion(Trace& trace, std::span<const Type> gradients) : trace_(&trace) {
+  trace.regions_.push_back(this);
+  Block& block = region_.add_block();
+  trace_->blocks_.push_back(&block);
+  for (Type type : gradients) {
+    Value arg = block.add_arg(type);
+    arg.set_stop_gradient(false);
+    args_.push_back(trace_->tensor_of(arg, false));
   }
   trace_->blocks_.pop_back();
 }
@@ -278,6 +293,16 @@ Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack) {
               array.stop_gradient(), {{"axis", Attribute::i64(axis)}});
 }
 
+bool has_rows(const Tensor& array) {
+  const Shape& shape = array.shape();
+  return std::all_of(shape.begin(), shape.end(), [](Dim d) { return d.is_const() ? d.value() >= 0 : has_hint(d); });
+}
+
+Tensor array_rows(Trace& trace, const Tensor& array) {
+  Tensor none = ops::full(Ints(view(array.shape())), Scalar(0.0), array.dtype());
+  return array_join(trace, array_write(trace, array, array_length(trace, array), none), 0, true);
+}
+
 Tensor array_zeros_like(Trace& trace, const Tensor& array) {
   return make(trace, "cf.array_zeros_like", {array}, array_type(array.dtype(), array.shape()), true);
 }
@@ -314,16 +339,17 @@ Tensor array_split(Trace& trace, const Tensor& x, const Tensor& like, int64_t ax
               {{"axis", Attribute::i64(axis)}});
 }
 
-void trace_assert(Trace& trace, const Tensor& cond, const std::string& message, const Tensors& data) {
+void trace_assert(Trace& trace, const Tensor& cond, const std::vector<std::string>& texts, const Tensors& tensors) {
   std::vector<Value> values{trace.value_of(cond)};
-  for (const Tensor& t : data) values.push_back(trace.value_of(t));
-  trace.emit(pir::op_def("cf.assert"), values, {{"message", Attribute::string(message)}}, {});
+  for (const Tensor& t : tensors) values.push_back(trace.value_of(t));
+  trace.emit(pir::op_def("cf.assert"), values, {{"texts", Attribute::strings(texts)}}, {});
 }
 
-void trace_print(Trace& trace, const std::vector<std::string>& texts, const Tensors& tensors) {
+void trace_print(Trace& trace, const std::vector<std::string>& texts, const Tensors& tensors, pir::AttrMap options) {
   std::vector<Value> values;
   for (const Tensor& t : tensors) values.push_back(trace.value_of(t));
-  trace.emit(pir::op_def("cf.print"), values, {{"texts", Attribute::strings(texts)}}, {});
+  options.set("texts", Attribute::strings(texts));
+  trace.emit(pir::op_def("cf.print"), values, std::move(options), {});
 }
 
 }  // namespace paddle::dispatch

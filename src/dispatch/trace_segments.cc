@@ -111,9 +111,10 @@ bool Trace::make_readable(const Tensor& t, const char* why) {
 }
 
 // Tensors of the trace that someone outside of it holds: those with values of their own, then views, bases first.
-std::pair<Tensors, Tensors> Trace::living() {
+Trace::Living Trace::living() {
   writes_.front().clear();
-  Tensors plain, views;
+  Living out;
+  auto& [plain, views, lists] = out;
   std::function<void(const Tensor&)> take = [&](const Tensor& t) {
     if (among(inputs_, t) || among(plain, t) || among(views, t)) return;
     refreshed(t);
@@ -124,18 +125,19 @@ std::pair<Tensors, Tensors> Trace::living() {
   for (size_t k = 0; k < made_.size(); ++k) {  // refreshing may make more
     Tensor t = made_[k];
     if (t.impl()->use_count() <= 2 || !t.is_traced()) continue;
-    if (is_array(t))
-      throw GraphBreak(
-          ErrorKind::kRuntime,
-          "[to_static] a list that grew in a loop of tensor-dependent length is in use: the capture can't be "
-          "interrupted here");
     // A tensor of a branch's or loop's inside is nothing here.
     if (payload(t).home != blocks_.front())
       payload(t).value = pir::Value();
+    else if (is_array(t))
+      lists.push_back(t);
     else
       take(t);
   }
-  return {std::move(plain), std::move(views)};
+  for (Tensor& t : lists)
+    check(has_rows(t) || t.stop_gradient(), ErrorKind::kNotImplemented,
+          "[to_static] a list that grew in a loop of tensor-dependent length, with items of different sizes that need "
+          "gradients, is in use: the capture can't be interrupted here");
+  return out;
 }
 
 // Tensors from outside that are new at each call are inputs; parameters and the like are known by identity.
@@ -192,7 +194,23 @@ bool Trace::writes_shared(const OpCall& c) const {
   return false;
 }
 
+// A tensor may have been made since where another one was: then the sizes are others, or as good.
+const Shape* Trace::sizes_of(const Tensor& t) const {
+  if (sizes_.empty()) return nullptr;
+  auto it = sizes_.find(t.impl());
+  if (it == sizes_.end() || t.is_traced() || it->second.size() != t.shape().size()) return nullptr;
+  for (size_t i = 0; i < it->second.size(); ++i)
+    if (it->second[i].hint() != t.shape()[i].value()) return nullptr;
+  return &it->second;
+}
+
+void Trace::keep_sizes(const Tensor& t, const Shape& sizes) {
+  const bool known = std::all_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_const() || has_hint(d); });
+  if (known && !is_static(paddle::view(sizes))) sizes_[t.impl()] = sizes;
+}
+
 void Trace::start_over() {
+  abandon_regions();
   program_ = pir::Program();
   last_capture_ = nullptr;
   blocks_ = {&program_.block()};
@@ -218,10 +236,13 @@ void Trace::flush(const char* why) {
   std::string where = current_location().str();
   grads_.clear();  // .grad is among what is alive
   grad_reads_.clear();
-  auto [plain, views] = living();
+  const std::vector<Hook*> leaving = hooks_leaving();
+  auto [plain, views, lists] = living();
   // Tensors from outside that were written and have a history get that of the result.
   std::vector<std::pair<Tensor, size_t>> rewritten;
   Tensors outputs = plain;
+  const size_t first_list = outputs.size();
+  for (const Tensor& t : lists) outputs.push_back(has_rows(t) ? array_rows(*this, t) : t);
   for (TensorImpl* impl : std::vector<TensorImpl*>(capture_order_)) {
     Capture& c = captures_.at(impl);
     if (c.now == c.original || c.now->value.stop_gradient()) continue;
@@ -247,6 +268,9 @@ void Trace::flush(const char* why) {
   program_.walk([&](pir::Operation& op) { nothing &= !op.has(kSideEffect); });
   CapturedProgram program = collect(outputs);
   Tensors given = std::exchange(given_, {}), handles = inputs_, inputs = given;
+  for (size_t i = 0; i < handles.size(); ++i) keep_sizes(handles[i], handles[i].shape());
+  for (const Tensor& t : outputs) keep_sizes(t, t.shape());
+  for (const Tensor& t : views) keep_sizes(t, t.shape());
   captures_to_inputs(program, inputs);
   generator().set_state(generator_state_);
   start_over();
@@ -262,6 +286,7 @@ void Trace::flush(const char* why) {
       handles[i].set_stop_gradient(given[i].stop_gradient());
       if (leaf) handles[i]->autograd = given[i]->autograd;
     }
+    for (size_t k = 0; k < lists.size(); ++k) outputs[first_list + k] = lists[k];
     for (size_t k = 0; k < outputs.size(); ++k) {
       outputs[k].become(results[k]);
       outputs[k].set_stop_gradient(results[k].stop_gradient());
@@ -272,6 +297,7 @@ void Trace::flush(const char* why) {
       t.set_stop_gradient(results[k].stop_gradient());
     }
     for (ViewAgain& v : again) v.run();
+    for (Hook* h : leaving) h->remove = h->eagerly(h->handle);
   }
 }
 

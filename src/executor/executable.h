@@ -92,7 +92,4 @@ class Executable {
   mutable std::vector<std::unique_ptr<Frame>> idle_;  // kept for further runs, the last used last
 };
 
-// What print operations do with their texts and tensors; installed by the language binding. Default: standard output.
-extern void (*print_hook)(std::span<const std::string> texts, std::span<const Tensor> tensors);
-
 }  // namespace paddle::executor

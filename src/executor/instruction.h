@@ -6,6 +6,7 @@
 #include "api/shard.h"
 #include "cinn/group/fuse.h"
 #include "executor/executable.h"
+#include "executor/message.h"
 #include "pir/op_args.h"
 
 namespace paddle::executor {
@@ -102,10 +103,9 @@ struct Instruction {
   std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile: body
   cinn::CompiledRegion group;
   Tensor constant;
-  std::string text;                // kAssert: message
-  std::vector<std::string> texts;  // kPrint
-  int64_t number = 0;              // axis, index
-  std::string where;               // location, for errors
+  std::shared_ptr<const Message> message;  // kPrint, kAssert
+  int64_t number = 0;                      // axis, index
+  std::string where;                       // location, for errors
   pir::Operation* source = nullptr;
 };
 

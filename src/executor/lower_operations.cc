@@ -74,11 +74,10 @@ void Lowering::lower(Operation& op, Instruction& i, std::unordered_map<Value, co
   else if (op.is("pd_op.has_elements"))
     i.kind = Kind::kHasElements;
   else if (op.is("cf.assert"))
-    i.kind = Kind::kAssert, i.text = op.attr("message").as_string();
-  else if (op.is("cf.print")) {
-    i.kind = Kind::kPrint;
-    for (const pir::Attribute& a : op.attr("texts").items()) i.texts.push_back(a.as_string());
-  } else if (op.info()) {
+    i.kind = Kind::kAssert, i.message = message_of(op);
+  else if (op.is("cf.print"))
+    i.kind = Kind::kPrint, i.message = message_of(op);
+  else if (op.info()) {
     kernel(op, i, last);
   } else {
     fail(ErrorKind::kNotImplemented, "[{}] can't be run", op.name());

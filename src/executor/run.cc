@@ -1,5 +1,4 @@
 // Running instructions.
-#include <cstdio>
 #include <typeinfo>
 
 #include "api/ops.h"
@@ -16,19 +15,6 @@
 
 namespace paddle::executor {
 namespace {
-
-void print_plainly(std::span<const std::string> texts, std::span<const Tensor> tensors) {
-  size_t at = 0;
-  for (const std::string& t : texts) {
-    if (t != "\x01") {
-      std::fputs(t.c_str(), stdout);
-      continue;
-    }
-    const Tensor& x = tensors[at++];
-    std::fputs(("Tensor" + to_string(view(x.shape()))).c_str(), stdout);
-  }
-  std::fputc('\n', stdout);
-}
 
 bool truth(const Tensor& t) {
   if (t.dtype() == DType::kBool && t.numel() == 1 && t.place().is_cpu()) return *t.data<bool>();
@@ -191,7 +177,7 @@ void Runner::step(const Instruction& i) {
     case Kind::kPrint: {
       Tensors shown;
       for (size_t k = 0; k < i.operands.size(); ++k) shown.push_back(tensor(i, k));
-      return print_hook(i.texts, shown);
+      return print_hook(*i.message, shown);
     }
   }
 }
@@ -272,7 +258,11 @@ void Runner::pop(const Instruction& i) {
 void Runner::assertion(const Instruction& i) {
   const Tensor& t = tensor(i, 0);
   for (int64_t k = 0, n = t.numel(); k < n; ++k)
-    if (read_element(t, k) == 0.0) throw AssertionFailed(ErrorKind::kRuntime, i.text);
+    if (read_element(t, k) == 0.0) {
+      Tensors shown;
+      for (size_t at = 1; at < i.operands.size(); ++at) shown.push_back(tensor(i, at));
+      throw AssertionFailed(ErrorKind::kRuntime, format_hook(*i.message, shown));
+    }
 }
 
 void Runner::bind(const std::vector<SymbolBinding>& binds) {
@@ -333,8 +323,6 @@ void Runner::loop(const Instruction& i) {
   }
   put(i.results, i.result_lists, values, 1);
 }
-
-void (*print_hook)(std::span<const std::string> texts, std::span<const Tensor> tensors) = print_plainly;
 
 void run_code(const Code& code, Frame& frame) { Runner(frame).run(code); }
 

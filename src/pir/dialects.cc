@@ -1,6 +1,7 @@
 #include "pir/dialects.h"
 
 #include "base/error.h"
+#include "pir/custom_gradient.h"
 #include "pir/operation.h"
 
 namespace paddle::pir {
@@ -255,6 +256,7 @@ std::vector<OpDef> builtin_dialects() {
       infer_stack));
   r.push_back(with(make("cf.tuple_push", {operand("inlet"), many("values")}, {}, {}, kSideEffect), infer_none));
   r.push_back(make("cf.tuple_pop", {operand("outlet")}, {}, {many_results("values")}, kSideEffect));
+  for (OpDef& d : custom_gradient_ops()) r.push_back(std::move(d));
   // pd_op: programs' edges and control flow
   r.push_back(with(make("pd_op.data", {},
                         {attr("name", kStr), attr("shape", {AttrKind::kIntArray}), attr("dtype", {AttrKind::kDType}),

@@ -1,4 +1,5 @@
-"""The transformation is tested against plain Python on a reference interpreter, so these tests need no compiled core."""
+"""The transformation is tested against plain Python on a reference interpreter, so those tests need no compiled core; files
+named test_real_* run on the real one."""
 
 from __future__ import annotations
 
@@ -24,11 +25,21 @@ except ImportError:
         sub.__path__ = [os.path.join(package.__path__[0], *name.split("."))]
         sys.modules[f"paddle.{name}"] = sub
 
+_REAL = getattr(getattr(sys.modules["paddle"], "_core", None), "trace", None)
+if _REAL is None:
+    collect_ignore_glob = ["test_real_*"]
+
 
 @pytest.fixture(autouse=True)
-def reference_core():
-    import fake_core
+def core_under_test(request):
     from paddle.jit import _trace_api
+
+    if request.module.__name__.rsplit(".", 1)[-1].startswith("test_real_"):
+        previous = _trace_api.install(_REAL)
+        yield _REAL
+        _trace_api.install(previous)
+        return
+    import fake_core
     from paddle.jit.dy2static import convert
 
     convert._ignored_modules.add("fake_core")

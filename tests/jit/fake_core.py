@@ -306,6 +306,10 @@ def is_traced(x):
     return tracing()
 
 
+def in_program(x):
+    return isinstance(x, Tensor) and x.value is not None
+
+
 def begin_trace(name, specs):
     global _trace
     assert _trace is None
@@ -490,12 +494,23 @@ def logical_not(a):
     return op(np.logical_not, a)
 
 
-def assert_(cond, message, data=()):
-    v = cond.lift()
+def _text(env, parts):
+    values = [p if isinstance(p, str) else (get(env, p[0]), *p[1:]) for p in parts]
+    if len(values) == 1 and type(values[0]) is tuple and values[0][2] is None:
+        return values[0][0]
+    return "".join([v if isinstance(v, str) else format(v[0], v[2] or "") for v in values])
+
+
+def _lifted(parts):
+    return [p if isinstance(p, str) else (p[0].lift(), *p[1:]) for p in parts]
+
+
+def assert_(cond, parts):
+    v, parts = cond.lift(), _lifted(parts)
 
     def run(env):
         if not get(env, v).all():
-            raise AssertionError(message)
+            raise AssertionError(_text(env, parts))
 
     _append(run, "assert")
 
@@ -503,9 +518,9 @@ def assert_(cond, message, data=()):
 printed = []
 
 
-def print_(args):
-    vs = [a.lift() if isinstance(a, Tensor) else a for a in args]
-    _append(lambda env: printed.append([get(env, v) if isinstance(v, Value) else v for v in vs]), "print")
+def print_(args, options):
+    args = [_lifted(a) for a in args]
+    _append(lambda env: printed.append([_text(env, a) for a in args]), "print")
 
 
 class Array:
@@ -573,6 +588,11 @@ def array_pop(a, i):
 
 def array_stack(a, axis):
     return _array_to_tensor(lambda xs: np.stack(xs, axis), [a], np.stack([a.example[-1]], axis), "stack")
+
+
+def array_rows(a):
+    last = np.zeros_like(a.example[-1])
+    return _array_to_tensor(lambda xs: np.stack([*xs, last]), [a], np.stack([last]), "stack")
 
 
 def array_concat(a, axis):

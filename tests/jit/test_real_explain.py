@@ -1,17 +1,7 @@
 """paddle.jit.explain: the page holds the program at every stage, the groups and the times."""
 
-import pytest
-
 import paddle
 from paddle import nn
-from paddle.jit import _trace_api
-
-
-@pytest.fixture(autouse=True)
-def reference_core():
-    previous = _trace_api.install(paddle._core.trace)
-    yield
-    _trace_api.install(previous)
 
 
 def normalised(x, w):

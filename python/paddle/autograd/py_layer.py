@@ -19,6 +19,7 @@ class PyLayerContext:
     _unpack = None
     _materialize = True
     _dtype_consistent = True
+    _backward = None  # in a captured program: as the trace calls it
 
     def save_for_backward(self, *tensors) -> None:
         """Keeps tensors (or nests of them) for backward. ``saved_tensors_hooks`` in force now apply to each tensor."""
@@ -68,13 +69,19 @@ class PyLayerContext:
         return self._saved
 
     # ---- called by the extension ------------------------------------------------------------------------------------
+    @staticmethod
+    def _flat(result) -> list:
+        flat: list = []
+        _flatten(result, flat)
+        return flat
+
     def _is_differentiable(self, tensor) -> bool:
         return all(tensor is not other for other in self.non_differentiable)
 
     def _run_backward(self, grads):
         """Gradients of the tensor arguments of ``apply`` from those of the tensor outputs."""
         prepared = [self._prepare(i, g) for i, g in enumerate(grads)]
-        result = type(self)._layer.backward(self, *prepared)
+        result = (self._backward or type(self)._layer.backward)(self, *prepared)
         result = list(result) if isinstance(result, (list, tuple)) else [result]
         wanted = self._needs
         if len(result) == len(wanted):
@@ -156,9 +163,14 @@ class PyLayer(metaclass=_LayerMeta):
         ctx._needs = [not t.stop_gradient for t in tensors]
 
         versions = [t.inplace_version for t in tensors]
+        forward = cls.forward
+        if core._core.trace.tracing():
+            from ..jit.custom_gradient import converted
+
+            forward, ctx._backward = converted(forward), converted(cls.backward)
 
         def run():
-            outputs = cls.forward(ctx, *args, **kwargs)
+            outputs = forward(ctx, *args, **kwargs)
             # An input that comes back unwritten is a new tensor of the same values; one written in place stays itself.
             same = {id(t) for t, v in zip(tensors, versions) if t.inplace_version == v}
             same.update(id(t) for t in ctx.not_inplace_tensors)

@@ -36,6 +36,10 @@ def register_hook(self, hook):
     """
     if self.stop_gradient:
         raise RuntimeError("Cannot register hook on a tensor that stop gradient.")
+    if core._core.trace.tracing():
+        from ..jit import custom_gradient
+
+        return custom_gradient.register_hook(self, hook)
     return TensorHookRemoveHelper(self, self._register_hook(hook))
 
 

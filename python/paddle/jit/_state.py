@@ -10,6 +10,7 @@ class _State(threading.local):
     recorder = None  # the Recorder of the running trace (see static_function)
 
     def __init__(self) -> None:
+        self.watches: list = []  # of attributes that branches and loops under construction assign (see dy2static.slots)
         self.loop_plans: dict = {}  # types of loop variables found in this trace, by the types at entry
 
 

@@ -6,7 +6,7 @@ delegate to ``_core``, a namespace that offers
 * ``Tensor``: the tensor class. ``GraphBreak``: the exception that a traced tensor raises when Python asks for its value.
 * ``is_traced(x)``: ``x`` is a Tensor whose value only a running program knows. While a trace is active that holds for every
   Tensor, captured ones included.
-* ``tracing()``: a trace is active on this thread.
+* ``in_program(x)``: x is a Tensor that the trace made. ``tracing()``: a trace is active on this thread.
 * ``is_symint(x)``: ``x`` is a symbolic size (or a comparison of such) of the active trace.
 * ``begin_trace(name, specs, given=None, segments=None, on_break=None, on_run=None) -> (trace, inputs)``, ``end_trace(trace, outputs) -> program``, ``abort_trace(trace)``.
   ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors. With ``segments`` (a ``Segments(backend)``, optional)
@@ -22,13 +22,19 @@ delegate to ``_core``, a namespace that offers
   though none passes its init. Tensor handles overwritten inside (in-place operators,
   ``x[i] = v``) mean their outer value again on exit; ``.writes`` lists them as ``(handle, value inside)``, without those
   that were made inside.
+* ``gradient_region(tensors)``: a Region whose ``.args`` are gradients of the tensors, to come. ``build_custom_grad(what, inputs, computed, stops,
+  [(given, region, gradients of the inputs or None)]) -> results``: what was computed, with a gradient of its own; ``given`` has bit i for
+  each result that has a gradient (zeros stand for others). ``add_gradient_hook(tensor, region, result, eagerly) -> name``, where ``eagerly(tensor)``
+  registers it on a tensor from outside and returns how to remove it; ``remove_gradient_hook(name)``. ``region_leaks(region, result)``: someone
+  holds what was made in the region.
 * ``build_if(pred, r_true, outs_true, r_false, outs_false) -> outputs``.
 * ``build_while(cond, inits, region, next_cond, next_values) -> outputs``.
 * ``outside()``: a context manager in which calls are not captured. ``rebind(handle, value)``: from here on the handle means ``value``. ``alias(handle)``: a new handle for what it means now.
 * ``same_size(a, b)``: two sizes are the same number or the same expression; records no guard.
-* ``constant(value, shape, dtype)``, ``cast(x, dtype)``, ``logical_and/or/not``, ``assert_(cond, message, data)``, ``print_(args)``.
+* ``constant(value, shape, dtype)``, ``cast(x, dtype)``, ``logical_and/or/not``, ``assert_(cond, parts)``, ``print_(arguments, options)``: an argument is a list of parts,
+  strings and (tensor, conversion, format or None for the tensor as it is); ``options`` are sep, end, file (stdout or stderr) and flush.
 * ``array_create(dtype, items, shape)`` (``shape``: of an item, where there is none yet), ``array_write(a, i, v)``, ``array_read(a, i)``, ``array_length(a)``, ``array_pop(a, i)`` (returns
-  array and item), ``array_stack(a, axis)``, ``array_concat(a, axis)``; their class is ``Array``. Arrays are values: writing returns the new array.
+  array and item), ``array_stack(a, axis)``, ``array_concat(a, axis)``, ``array_rows(a)``, ``array_elements(a)`` (optional; None while only a running program knows them); their class is ``Array``. Arrays are values: writing returns the new array.
 * ``quick_signature(args) -> (key, tensors) | None`` (optional): :func:`signature` for a tuple of plain tensors and numbers, in C++; None
   for anything else. ``signature(leaves) -> (key, tensors)`` (optional): the tensors among the leaves of a call's arguments, and a hashable key of everything about
   them that a program depends on (dtype, shape, stop_gradient)
@@ -84,6 +90,11 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, core().Tensor) and core().is_traced(x)
 
 
+def in_program(x: Any) -> bool:
+    """A value of a program that is captured; no tensor from outside."""
+    return core().in_program(x)
+
+
 def is_symint(x: Any) -> bool:
     # Every Python number passes here on its way through a traced loop: the exact types need no look at the core.
     if type(x) in (int, bool, float):
@@ -131,6 +142,37 @@ def compile(program, options):
 
 def region(inits=(), shapes=None, needs_grad=None):
     return core().Region(list(inits), shapes, needs_grad)
+
+
+def gradient_region(tensors):
+    return core().gradient_region(list(tensors))
+
+
+def build_custom_grad(what, inputs, computed, stops, regions):
+    return core().build_custom_grad(what, list(inputs), list(computed), list(stops), list(regions))
+
+
+def py_layer_record(cls, ctx, inputs, result) -> None:
+    """Record a forward that has run in the eager graph."""
+    from paddle import _core as extension
+
+    extension.py_layer_record(cls, ctx, list(inputs), result)
+
+
+def add_gradient_hook(tensor, region, result, eagerly) -> int:
+    return core().add_gradient_hook(tensor, region, result, eagerly)
+
+
+def remove_gradient_hook(name: int) -> None:
+    core().remove_gradient_hook(name)
+
+
+def region_leaks(region, result) -> bool:
+    return core().region_leaks(region, result)
+
+
+def break_here(why: str) -> None:
+    core().break_here(why)
 
 
 def build_if(pred, r_true, outs_true, r_false, outs_false):
@@ -182,12 +224,12 @@ def logical_not(a):
     return core().logical_not(a)
 
 
-def assert_(cond, message, data=()):
-    core().assert_(cond, message, data)
+def assert_(cond, message):
+    core().assert_(cond, [message] if isinstance(message, str) else message)
 
 
-def print_(args):
-    core().print_(args)
+def print_(args, options):
+    core().print_(args, options)
 
 
 def dtype_name(dtype) -> str:
@@ -293,6 +335,17 @@ def array_read(array, index):
     return core().array_read(array, index)
 
 
+def array_rows(array):
+    """All items as rows of one tensor, with a row of zeros after them; None where their sizes may differ."""
+    return core().array_rows(array)
+
+
+def array_elements(array) -> list | None:
+    """The items, where a segment's end has made them known."""
+    known = getattr(core(), "array_elements", None)
+    return known and known(array)
+
+
 def array_length(array):
     return core().array_length(array)
 
@@ -310,7 +363,9 @@ def array_concat(array, axis):
 
 
 def save(path, programs, configs):
-    """Write ``{method: (ConcreteProgram, layer or function)}`` with the parameters they capture to ``path``.*"""
+    """Write ``{method: (ConcreteProgram, layer or function, positions of results, names)}`` with the parameters they capture to ``path``.*
+
+    Where ``names`` isn't None, inputs that the results don't follow from are left out, but for those."""
     return core().save(path, programs, configs)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from . import _trace_api as trace
 from ._state import switches
 from .dy2static import convert
-from .formats import check_format
 from .report import Report
+from .saving import save
 from .static_function import StaticFunction
 from .translated_layer import TranslatedLayer
 
@@ -158,76 +158,6 @@ def report(fn: Any) -> Report:
     if not isinstance(target, StaticFunction):
         raise TypeError(f"[report] expected a static function or Layer, got {type(fn).__name__}")
     return target.report()
-
-
-def save(layer, path: str, input_spec=None, **configs) -> None:
-    """Write a Layer or static function as ``path.json`` (program) and ``path.pdiparams`` (parameters).
-
-    Args:
-        layer: a Layer (all its static methods are written; ``forward`` is made static if need be) or a function.
-        path: a prefix; folders are created.
-        input_spec: InputSpecs, tensors or values for ``forward``'s arguments. Default: those of ``to_static`` or of the last call.
-        skip_forward (bool): write the other static methods only. ``clip_extra``, ``skip_prune_program`` and
-            ``keep_name_table`` change nothing: programs hold what they compute, no more.
-
-    Raises:
-        ValueError: no ``input_spec`` and the function hasn't been called; the path is empty.
-        NotImplementedError: an option of official Paddle's asks for what isn't written: ``output_spec``, ``with_hook``,
-            ``input_names_after_prune``, ``separate_params``, ``use_dist``, ``combine_params`` with several methods,
-            ``FLAGS_json_format_model=0`` (a protobuf ``.pdmodel``).
-    """
-    if not callable(layer):
-        raise TypeError(f"[jit.save] expected a Layer or a function, got {type(layer).__name__}")
-    if not isinstance(path, str) or not path or path.endswith("/"):
-        raise ValueError(f"[jit.save] expected a file prefix, got {path!r}")
-    known = {
-        "output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program",
-        "input_names_after_prune", "use_dist", "keep_name_table", "separate_params",
-    }  # fmt: skip
-    unknown = sorted(set(configs) - known)
-    if unknown:
-        raise ValueError(f"[jit.save] unknown option '{unknown[0]}'; known are {sorted(known)}")
-    check_format("jit.save", configs)
-    programs = {}
-    for name, fn in _methods_to_save(layer, configs).items():
-        spec = input_spec if name == "forward" or not isinstance(layer, trace.layer_class()) else None
-        programs[name] = (fn.concrete_program_specify_input_spec(_as_specs(spec)), layer)
-    if configs.get("combine_params") and len(programs) > 1:
-        raise NotImplementedError(
-            f"[jit.save] combine_params asks for one file of the parameters of {sorted(programs)}: each has its own"
-        )
-    if not programs:
-        raise ValueError("[jit.save] nothing to save: the layer has no static method and skip_forward is set")
-    trace.save(path, programs, configs)
-
-
-def _methods_to_save(layer, configs: dict) -> dict[str, StaticFunction]:
-    if not isinstance(layer, trace.layer_class()):
-        if isinstance(layer, StaticFunction):
-            return {"forward": layer}
-        return {"forward": StaticFunction(layer, full_graph=True)}
-    out = {}
-    for name in dir(type(layer)):
-        found = inspect.getattr_static(type(layer), name, None)
-        if isinstance(found, StaticFunction) and not found.is_property:
-            out[name] = getattr(layer, name)
-    forward = layer.forward
-    if not configs.get("skip_forward", False):
-        out["forward"] = forward if isinstance(forward, StaticFunction) else _one_off(layer, forward)
-    return out
-
-
-def _one_off(layer, forward) -> StaticFunction:
-    """A static ``forward`` for saving; the layer itself stays as it is."""
-    return StaticFunction(forward.__func__, full_graph=True, instance=layer)
-
-
-def _as_specs(spec):
-    if spec is None:
-        return None
-    if not isinstance(spec, (list, tuple)):
-        raise TypeError(f"The type(input_spec) should be one of (tuple, list), but received {type(spec).__name__}.")
-    return list(spec)
 
 
 def load(path: str, **configs) -> TranslatedLayer:

@@ -11,12 +11,13 @@ from . import _trace_api as api
 from . import layer_calls
 from ._state import state
 from .dy2static import convert
-from .dy2static.containers import GrownList, TracedList
+from .dy2static.containers import GrownList, TracedList, as_result
 from .dy2static.errors import is_unusable, raise_unusable
+from .dy2static.slots import in_reach
 from .guards import AttributeWrite, GuardSet, Recorder
 from .structure import LEAF, flatten, unflatten
 
-_HOLE = object()
+HOLE = object()
 
 
 class NewState(Exception):
@@ -46,7 +47,7 @@ class ConcreteProgram:
         self.functions = recorder.functions
         self.prologue = recorder.prologue
         self.out_structure: Any = LEAF
-        self.template: list = []  # static results, _HOLE where the program's outputs go
+        self.template: list = []  # static results, HOLE where the program's outputs go
         self.sizes: list[int] = []  # holes that are Python ints
         self.writes: list[tuple[AttributeWrite, Any, list]] = []  # attribute, structure, template
         self._only = False
@@ -65,7 +66,7 @@ class ConcreteProgram:
 
     def set_results(self, structure, template, sizes, writes) -> None:
         self.out_structure, self.template, self.sizes, self.writes = structure, template, sizes, writes
-        self._only = structure == LEAF and template == [_HOLE] and not sizes and not writes
+        self._only = structure == LEAF and template == [HOLE] and not sizes and not writes
 
     def run(self, tensors: list) -> Any:
         for step in self.prologue:
@@ -74,11 +75,11 @@ class ConcreteProgram:
         if self._only:
             return outs[0]
         it = iter(outs)
-        leaves = [next(it) if v is _HOLE else v for v in self.template]
+        leaves = [next(it) if v is HOLE else v for v in self.template]
         for i in self.sizes:
             leaves[i] = int(leaves[i])
         for write, structure, template in self.writes:
-            value = unflatten(structure, [next(it) if v is _HOLE else v for v in template])
+            value = unflatten(structure, [next(it) if v is HOLE else v for v in template])
             if write.owner is not None:
                 setattr(write.owner, write.name, value)
         return unflatten(self.out_structure, leaves)
@@ -187,11 +188,11 @@ def _results(result) -> tuple[list, tuple]:
         if is_unusable(v):
             raise_unusable(v)
         if api.is_tensor(v) or api.is_array(v):
-            outs.append(v)
-            template.append(_HOLE)
+            outs.append(as_result(v) if api.is_array(v) else v)
+            template.append(HOLE)
         elif api.is_symint(v):
             outs.append(api.constant(v))
-            template.append(_HOLE)
+            template.append(HOLE)
             sizes.append(i)
         else:
             template.append(v)
@@ -202,20 +203,31 @@ def _attribute_results(request: Request, recorder: Recorder, outs: list) -> list
     """Attributes that now hold tensors of the trace become outputs; ``outs`` is extended."""
     known = {(id(o()), n) for o, n in request.attributes}
     found, writes = [], []
+    own = {id(w.owner) for w in recorder.attributes.values() if _made_here(w.before)}
     for write in recorder.attributes.values():
         owner = write.owner
+        if owner is not None and id(owner) in own:
+            continue  # an object that the function made: what it holds leaves only with a result
         leaves: list = []
         structure = flatten(getattr(owner, write.name, None), leaves) if owner is not None else LEAF
         write.holds_tensors = any(api.is_tensor(v) for v in leaves) or (id(owner), write.name) in known
         if not write.holds_tensors or owner is None:
             continue
+        if not write.existed and not in_reach(leaves):
+            continue  # of an object of one round
         if write.existed and (id(owner), write.name) not in known and recorder.reads(write.name):
             found.append((_reference(owner), write.name))
         outs += [v for v in leaves if api.is_tensor(v)]
-        writes.append((write, structure, [_HOLE if api.is_tensor(v) else v for v in leaves]))
+        writes.append((write, structure, [HOLE if api.is_tensor(v) else v for v in leaves]))
     if found:
         raise NewState(found)
     return writes
+
+
+def _made_here(value) -> bool:
+    leaves: list = []
+    flatten(value, leaves)
+    return any(api.is_tensor(v) and api.in_program(v) for v in leaves)
 
 
 def _count(structure) -> int:

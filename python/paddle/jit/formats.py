@@ -14,9 +14,6 @@ _UNSUPPORTED = {
         False,
         "the files of a distributed program; save the whole one, or paddle.distributed.save_state_dict",
     ),
-    "output_spec": (None, "a part of the outputs; return just these from the function"),
-    "with_hook": (False, "hooks of the layer; call them in a function of your own and save that"),
-    "input_names_after_prune": (None, "other names of the inputs; give them to InputSpec"),
 }
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-import traceback
 import types
 import weakref
 from typing import Any
 
 from . import _trace_api as api
+from . import reasons as reasons_of
 from ._state import switches
+from .arguments import canonical, fewest, positional_names
 from .cache import Family, ProgramCache
 from .capture import ConcreteProgram, NewState, Request, Segmented, capture
 from .dy2static import convert
 from .dy2static.errors import Dy2StaticError, trim_traceback
 from .report import Event, Report
-from .structure import flatten, leaf_paths
+from .structure import flatten
 
 _EAGER = object()
 _SEGMENTED = object()
@@ -67,9 +68,9 @@ class StaticFunction:
         self._plain = True  # False: replaced by enable_to_static or rollback
         functools.update_wrapper(self, function)
         self.__dict__.pop(convert._CONVERTED, None)
-        self._parameters = _positional_names(function, bound=instance is not None)
+        self._parameters = positional_names(function, bound=instance is not None)
         self._arity = len(self._parameters)
-        self._fewest = _fewest(self._parameters, _defaults(function))
+        self._fewest = fewest(self._parameters, function)
 
     # ---- binding ------------------------------------------------------------------------------------------------
 
@@ -154,7 +155,7 @@ class StaticFunction:
         quick = None
         if not kwargs and self._fewest <= len(args) <= self._arity and not self._state:
             quick = api.quick_signature(args)
-        args, kwargs = self._canonical(args, kwargs)
+        args, kwargs = canonical(args, kwargs, self._parameters, self._function)
         leaves: list = []
         structure = flatten((args, kwargs), leaves)
         for owner, name in self._state:
@@ -166,29 +167,13 @@ class StaticFunction:
             return self._miss(key, mode, args, kwargs, leaves, structure, tensors, entry is _SEGMENTED)
         return entry.run(tensors) if entry is not _EAGER else self.dygraph_function(*args, **kwargs)
 
-    def _canonical(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """One form for all spellings of a call: parameters by position, defaults filled in, the rest by name."""
-        names, defaults = self._parameters, _defaults(self._function)
-        if len(args) < len(names) and names:
-            filled = list(args)
-            rest = dict(kwargs)
-            for name in names[len(args) :]:
-                if name in rest:
-                    filled.append(rest.pop(name))
-                elif name in defaults:
-                    filled.append(defaults[name])
-                else:
-                    return args, kwargs  # the call itself raises
-            return tuple(filled), dict(sorted(rest.items()))
-        return args, dict(sorted(kwargs.items()))
-
     def _miss(self, key, mode, args, kwargs, leaves, structure, tensors, segmented=False):
         parts = api.python_signature(leaves)[0]
         shapes = [tuple(t.shape) for t in tensors]
         rest = tuple([(p[0], len(p[1]), p[2]) if len(p) == 3 else p for p in parts])
         family_key = (structure, rest, *mode)
         family = self._cache.families.get(family_key)
-        reasons = self._reasons(family_key) if family is None else []
+        reasons = reasons_of.nearest(self._cache.families, family_key, self._names) if family is None else []
         if family is None:
             family = self._cache.families[family_key] = Family(shapes, self._declared(args, tensors))
         names = [n for n, v in zip(self._names(structure), leaves) if api.is_tensor(v)]
@@ -200,7 +185,7 @@ class StaticFunction:
         if not segmented:
             entry = self._cache.find(family, pattern, lambda e: e.runner.accepts(concrete) and e.guards.hold())
         if entry is None:
-            reasons += self._why_again(family, pattern, concrete)
+            reasons += reasons_of.why_again(family, pattern, concrete)
             call = (args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
             try:
                 entry = self._capture_or_fall_back(*call, segmented=segmented or family.segmented)
@@ -234,7 +219,7 @@ class StaticFunction:
             is_input = [api.is_tensor(v) for v in leaves]
             entry = self._capture(structure, leaves, is_input, metas, self._full_graph, self._state, tensors, segmented)
         except (Dy2StaticError, api.graph_break_error()) as error:
-            where = _user_line(error)
+            where = reasons_of.user_line(error)
             if getattr(error, "_jst_ran", False):  # a part of the call has happened
                 raise trim_traceback(error) from None
             if self._full_graph:
@@ -259,69 +244,9 @@ class StaticFunction:
         self._last = entry
         return entry
 
-    # ---- reasons ------------------------------------------------------------------------------------------------
-
-    def _reasons(self, family_key) -> list[str]:
-        """How a new family differs from the nearest known one."""
-        if not self._cache.families:
-            return []
-        best: list[str] | None = None
-        for known in self._cache.families:
-            diff = self._difference(known, family_key)
-            if best is None or len(diff) < len(best):
-                best = diff
-        return best or []
-
-    def _difference(self, old, new) -> list[str]:
-        out = []
-        if old[0] != new[0]:
-            return ["the arguments' structure changed", *(["state changed"] if old[2] != new[2] else [])]
-        for i, (a, b) in enumerate(zip(old[1], new[1])):
-            if a == b:
-                continue
-            name = self._leaf_name(new[0], i)
-            if len(a) == 3 and len(b) == 3:
-                for label, x, y in zip(("dtype", "rank", "stop_gradient"), a, b):
-                    if x != y:
-                        out.append(f"{label} of {name} was {x}, now {y}")
-            elif len(a) == len(b) == 2:
-                out.append(f"argument {name} was {a[1]!r}, now {b[1]!r}")
-            else:
-                out.append(f"argument {name} changed between Tensor and Python value")
-        if old[2] != new[2]:
-            out.append(f"mode, AMP, default dtype, device or flags changed: {old[2]} -> {new[2]}")
-        if old[3] != new[3]:
-            out.append("training changed" if new[3] else "training changed to evaluation")
-        return out
-
-    @staticmethod
-    def _why_again(family: Family, pattern, shapes) -> list[str]:
-        out = []
-        for entry in family.programs.get(pattern, ()):
-            out += entry.guards.failures()
-            if not entry.runner.accepts(shapes):
-                out.append(f"sizes {[list(s) for s in shapes]} break an assumption on sizes of an earlier program")
-        return list(dict.fromkeys(out))
-
-    def _leaf_name(self, structure, index: int) -> str:
-        names = self._names(structure)
-        return names[index] if index < len(names) else f"input {index}"
-
     def _names(self, structure) -> list[str]:
         """A name for each leaf of the arguments: ``x``, ``batch['mask']``."""
-        state_parts: list = []
-        while isinstance(structure, tuple) and len(structure) == 2:
-            state_parts.insert(0, structure[1])
-            structure = structure[0]
-        (_, _, positional), by_name = structure[2]
-        out: list[str] = []
-        for i, c in enumerate(positional):
-            out += leaf_paths(c, self._parameters[i] if i < len(self._parameters) else f"args[{i}]")
-        for name, c in zip(by_name[1], by_name[2]):
-            out += leaf_paths(c, name)
-        for (_, name), s in zip(self._state, state_parts):
-            out += leaf_paths(s, f"self.{name}")
-        return out
+        return reasons_of.leaf_names(structure, self._parameters, [name for _, name in self._state])
 
     def _declared(self, args, tensors) -> set[tuple[int, int]]:
         """Axes that the InputSpecs leave open, as (tensor, axis)."""
@@ -358,7 +283,7 @@ class StaticFunction:
 
     def get_concrete_program(self, *args, **kwargs) -> tuple[ConcreteProgram, Any]:
         """Trace for InputSpecs or values without running; returns the program and its runner."""
-        args, kwargs = self._canonical(args, kwargs)
+        args, kwargs = canonical(args, kwargs, self._parameters, self._function)
         leaves: list = []
         structure = flatten((args, kwargs), leaves)
         is_input = [hasattr(v, "shape") and hasattr(v, "dtype") for v in leaves]
@@ -457,34 +382,3 @@ def _weak(instance):
         return weakref.ref(instance)
     except TypeError:
         return instance
-
-
-def _positional_names(function, bound: bool) -> list[str]:
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    return list(code.co_varnames[int(bound) : code.co_argcount])
-
-
-def _defaults(function) -> dict[str, Any]:
-    values = getattr(function, "__defaults__", None) or ()
-    names = function.__code__.co_varnames[: function.__code__.co_argcount] if hasattr(function, "__code__") else ()
-    return dict(zip(names[len(names) - len(values) :], values))
-
-
-def _fewest(names: list[str], defaults: dict[str, Any]) -> int:
-    """How many arguments a call gives at least, if those left out are plain values: its other arguments then say what it is."""
-    count = len(names)
-    while count and isinstance(defaults.get(names[count - 1], ...), (int, float, str, type(None))):
-        count -= 1
-    return count
-
-
-def _user_line(error: BaseException) -> str:
-    """``file:line`` of the innermost frame in ``error``'s traceback that isn't a library's."""
-    found = "<unknown>"
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        code = frame.f_code
-        if not convert.is_library_module(frame.f_globals.get("__name__"), code.co_filename):
-            found = f"{code.co_filename}:{line}"
-    return found

@@ -13,9 +13,16 @@ from typing import Any
 LEAF = "*"
 
 
-def flatten(value: Any, leaves: list) -> Any:
-    """Append the leaves of ``value`` to ``leaves``; returns the structure."""
+def flatten(value: Any, leaves: list, whole: Callable[[Any], bool] | None = None) -> Any:
+    """Append the leaves of ``value`` to ``leaves``; returns the structure. Containers that are ``whole`` count as leaves."""
     cls = type(value)
+    if whole is not None and cls is not tuple and whole(value):
+        leaves.append(value)
+        return LEAF
+    if whole is not None and cls in (list, tuple):
+        return (cls, None, tuple([flatten(v, leaves, whole) for v in value]))
+    if whole is not None and cls is dict:
+        return (cls, tuple(value), tuple([flatten(v, leaves, whole) for v in value.values()]))
     if cls is list or cls is tuple:
         return (cls, None, tuple([flatten(v, leaves) for v in value]))
     if cls is dict or cls is OrderedDict:
@@ -24,6 +31,9 @@ def flatten(value: Any, leaves: list) -> Any:
         return (cls, "namedtuple", tuple([flatten(v, leaves) for v in value]))
     rebuild = getattr(cls, "__jst_flatten__", None)
     if rebuild is not None:
+        plain = getattr(cls, "__jst_plain__", None)
+        if plain is not None and (known := plain(value)) is not None:
+            return flatten(known, leaves)
         children, extra = rebuild(value)
         return (cls, ("custom", extra), tuple([flatten(v, leaves) for v in children]))
     leaves.append(value)

@@ -125,6 +125,7 @@ def Print(
 ):
     """Prints a variable whenever the program runs; returns it."""
     from ..jit import _trace_api as api
+    from ..jit.dy2static.texts import print_traced
 
     parts = []
     if message:
@@ -132,7 +133,7 @@ def Print(
     if print_tensor_name:
         parts.append(f"Variable: {input.name}\n")
     if api.tracing():
-        api.print_([*parts, input])
+        print_traced([*parts, input])
     else:
         print(*parts, input)
     return input

@@ -160,6 +160,12 @@ def declared(fn: ast.AST, kind: type) -> set[str]:
     return {name for node in walk_scope(fn.body) if isinstance(node, kind) for name in node.names}
 
 
+def written_by_nested(fn: ast.FunctionDef) -> set[str]:
+    """Names that functions defined inside ``fn`` declare ``nonlocal``."""
+    nested = [n for n in walk_scope(fn.body) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return {name for f in nested for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+
+
 class _Liveness:
     def __init__(self, always: set[str]) -> None:
         self.always = always

@@ -11,7 +11,8 @@ from . import breaks
 from .containers import TracedList
 from .early_exit import EXIT_FLAGS, RETURN_VALUE
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Dy2StaticValueError, Unusable, is_unusable, user_location
-from .slots import MISSING, BoxSlot, Snapshot, assign
+from .slots import MISSING, BoxSlot, Found, Snapshot, Watch, assign
+from .texts import TracedText, assert_traced
 from .values import as_tensor, common_dtype, describe, is_leaf_value, is_number, number_dtype, same, truth, type_of
 
 
@@ -42,7 +43,7 @@ class _Merge:
         if is_leaf_value(a) and is_leaf_value(b):
             return self._leaf(a, b)
         la, lb = [], []
-        sa, sb = flatten(a, la), flatten(b, lb)
+        sa, sb = flatten(a, la, _plain), flatten(b, lb, _plain)
         if sa == sb and sa != LEAF:
             parts = [self.value(name + p, x, y) for p, x, y in zip(leaf_paths(sa), la, lb)]
             return lambda results: unflatten(sa, [p(results) for p in parts])
@@ -71,13 +72,11 @@ class _Merge:
         # The flag beside it says whether the value counts: the other branch yields zeros.
         known, side = (a, 1) if b is MISSING else (b, 0)
         leaves: list = []
-        structure = flatten(known, leaves)
-        if not all(is_leaf_value(v) for v in leaves):
-            return lambda results: known
+        structure = flatten(known, leaves, _plain)
         with self.regions[side]:
-            blank = [_zeros(v) for v in leaves]
+            blank = [_zeros(v) if is_leaf_value(v) and not api.is_array(v) else v for v in leaves]
         pairs = [(v, z) if side == 1 else (z, v) for v, z in zip(leaves, blank)]
-        parts = [self._leaf(x, y) for x, y in pairs]
+        parts = [self._leaf(x, y) if x is not y else lambda results, x=x: x for x, y in pairs]
         return lambda results: unflatten(structure, [p(results) for p in parts])
 
     def _leaf(self, a, b):
@@ -121,6 +120,15 @@ class _Merge:
         return lambda results: TracedList(both[0].structure, [p(results) for p in parts])
 
 
+def _plain(value) -> bool:
+    """A container without anything of the program in it: it stays the object that it is."""
+    if type(value) not in (list, dict):
+        return False
+    leaves: list = []
+    flatten(value, leaves)
+    return not any(is_leaf_value(v) for v in leaves)
+
+
 def _item(v):
     """A one-element list with an example item, or an empty one."""
     if isinstance(v, TracedList):
@@ -159,20 +167,15 @@ def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None
     if any(raises):
         _trace_raise(pred, then, orelse, raises)
         return
-    before = Snapshot(slots)
-    scratch = Snapshot(list(unread))
-    after, regions = [], []
-    for part in (then, orelse):
-        region = api.region()
-        with region:
-            try:
-                if part is not None:
-                    part()
-                after.append(Snapshot(slots).seen())
-            finally:
-                before.restore()
-                scratch.restore()
-        regions.append(region)
+    found = Found()
+    while True:
+        all_slots = [*slots, *found.slots]
+        before = Snapshot(all_slots)
+        with Watch() as watch:
+            regions, after = _trace_parts((then, orelse), before, Snapshot(list(unread)))
+        if not found.update(watch, all_slots):
+            break
+    slots = all_slots
     merge = _Merge(where, *regions)
     merge.note_exits(slots, *after)
     seen = before.seen()
@@ -187,6 +190,23 @@ def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None
     for slot, pick, old in zip(slots, pickers, before.values):
         if pick is not None:
             assign(slot, old, pick(results))
+
+
+def _trace_parts(parts, before: Snapshot, scratch: Snapshot) -> tuple[list, list]:
+    """A region for each part, and what it leaves in the slots."""
+    regions, after = [], []
+    for part in parts:
+        region = api.region()
+        with region:
+            try:
+                if part is not None:
+                    part()
+                after.append(Snapshot(before.slots).seen(before))
+            finally:
+                before.restore()
+                scratch.restore()
+        regions.append(region)
+    return regions, after
 
 
 def _unchanged(new, old) -> bool:
@@ -215,7 +235,8 @@ def _trace_raise(pred, then, orelse, raises) -> None:
         bad()
     except Exception as error:
         cond = api.logical_not(pred) if raises[0] else pred
-        api.assert_(cond, f"{type(error).__name__}: {error} ({user_location()})")
+        text = error.args[0] if len(error.args) == 1 else error
+        assert_traced(cond, TracedText([f"{type(error).__name__}: "]) + text)
     if rest is not None:
         rest()
 

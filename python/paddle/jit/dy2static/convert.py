@@ -75,7 +75,8 @@ def _is_library_function(fn: types.FunctionType) -> bool:
 
 
 # Library functions that call back into user code or must see lists of traced length.
-_NEVER_EVIDENT = frozenset(["recompute", "stack", "concat"])
+_JOINERS = frozenset(["stack", "concat", "vstack", "hstack", "add_n"])
+_NEVER_EVIDENT = _JOINERS | {"recompute"}
 
 
 def _library_test(space: dict) -> Callable[[str], bool]:
@@ -132,12 +133,16 @@ def convert_call(fn: Any) -> Any:
             return fn
         converted = convert_function(inner, fn.__self__)
         return fn if converted is inner else types.MethodType(converted, fn.__self__)
+    if cls is types.BuiltinFunctionType and fn.__name__ in ("format", "item"):
+        from . import stand_ins
+
+        return stand_ins.method(fn)
     if cls is types.BuiltinFunctionType or isinstance(fn, type) or fn is None:
         return fn
     if cls is functools.partial:
         inner = convert_call(fn.func)
         return fn if inner is fn.func else functools.partial(inner, *fn.args, **fn.keywords)
-    if getattr(fn, "__name__", None) in ("stack", "concat") and cls.__module__ == "paddle._core":
+    if getattr(fn, "__name__", None) in _JOINERS and cls.__module__ == "paddle._core":
         return _library_wrapper(fn)  # an operator's entry point takes the place of a Python function
     inline = getattr(cls, "__jst_inline__", None)  # StaticFunction: traced into the program that calls it
     if inline is not None:
@@ -182,10 +187,10 @@ _CONVERTED = "__jst_converted__"
 
 def _library_wrapper(fn: types.FunctionType) -> Callable:
     name = fn.__name__
-    if name in ("stack", "concat") and (fn.__module__ or "").startswith("paddle"):
-        from . import runtime
+    if name in _JOINERS and (fn.__module__ or "").startswith("paddle"):
+        from . import stand_ins
 
-        return runtime.JOINERS[name](fn)
+        return stand_ins.JOINERS[name](fn)
     if name == "recompute":
         return lambda function, *args, **kwargs: fn(convert_call(function), *args, **kwargs)
     return fn
@@ -201,10 +206,10 @@ def _convert(fn: types.FunctionType) -> types.FunctionType:
 
 def transformed_tree(fn: types.FunctionType, is_library: Callable[[str], bool] | None = None) -> ast.AST | None:
     """The transformed syntax tree of ``fn``; None where it runs as it is."""
-    from . import runtime  # noqa: F401  (registers the builtins that need a stand-in)
+    from . import stand_ins  # noqa: F401  (registers the builtins that need one)
 
     code = fn.__code__
-    if code.co_flags & 0x2A0:  # generator, coroutine, async generator
+    if code.co_flags & 0x280:  # coroutine, async generator
         return None
     found = source.find(code, fn.__globals__)
     if found is None:

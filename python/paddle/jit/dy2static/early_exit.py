@@ -20,7 +20,7 @@ EXIT_FLAGS = (RETURN_FLAG, "_jst_broke_", "_jst_skipped_")
 
 
 class CannotLower(Exception):
-    """An exit leaves a ``try`` or ``match`` that would have to move into a region; ``place`` is the branch that moves it."""
+    """An exit leaves a ``finally`` that would have to move into a region; ``place`` is the branch that moves it."""
 
     def __init__(self, node: ast.stmt) -> None:
         super().__init__()
@@ -32,7 +32,10 @@ def is_python_test(e: ast.expr) -> bool:
     if isinstance(e, ast.Constant):
         return True
     if isinstance(e, ast.Compare):
-        return all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in e.ops)
+        names = isinstance(e.left, ast.Constant)  # what is looked for can't be a tensor
+        return all(
+            isinstance(op, (ast.Is, ast.IsNot)) or (names and isinstance(op, (ast.In, ast.NotIn))) for op in e.ops
+        )
     if isinstance(e, ast.BoolOp):
         return all(is_python_test(v) for v in e.values)
     if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not):
@@ -71,11 +74,16 @@ def escaping(stmts: list[ast.stmt]) -> set[str]:
     return out
 
 
+def _opaque(s: ast.stmt) -> bool:
+    """Its exits are left alone: one in a ``finally`` takes back the exception or exit on its way."""
+    return isinstance(s, (ast.Try, ast.TryStar)) and bool(escaping(s.finalbody))
+
+
 def _through_opaque(stmts: list[ast.stmt]) -> set[str]:
     """Kinds that leave ``stmts`` from inside a statement whose control flow is left alone."""
     out: set[str] = set()
     for s in stmts:
-        if isinstance(s, (ast.Try, ast.TryStar, ast.Match)):
+        if _opaque(s):
             out |= escaping([s])
         elif isinstance(s, _LOOPS):
             out |= (_through_opaque(s.body) & {RETURN}) | _through_opaque(s.orelse)
@@ -108,7 +116,7 @@ def _binds_scope(stmts: list[ast.stmt]) -> bool:
 def mark(stmts: list[ast.stmt], native: set, held: frozenset = frozenset()) -> None:
     """Set ``jst_extract`` on each branch and loop: may it become a region?
 
-    Branches at the positions ``native`` may not. ``held`` are the kinds of exit that would leave a ``try`` or ``match`` around: those stay Python's.
+    Branches at the positions ``native`` may not. ``held`` are the kinds of exit that would leave a ``finally`` around: those stay Python's.
     """
     for s in stmts:
         inner = held
@@ -119,9 +127,9 @@ def mark(stmts: list[ast.stmt], native: set, held: frozenset = frozenset()) -> N
             blocked = escaping(s.body) & held & {RETURN} or _through_opaque(s.body) or _binds_scope(s.body)
             s.jst_extract = not blocked
             s.jst_extract_else = not (escaping(s.orelse) & held or _through_opaque(s.orelse) or _binds_scope(s.orelse))
-            # Exits can't be lowered beside others that leave a `try`: then all of this loop's stay Python's.
+            # Exits can't be lowered beside others that leave a `finally`: then all of this loop's stay Python's.
             inner = frozenset([RETURN, BREAK, CONTINUE]) if _through_opaque(s.body) else held & {RETURN}
-        elif isinstance(s, (ast.Try, ast.TryStar, ast.Match)):
+        elif _opaque(s):
             inner = frozenset([RETURN, BREAK, CONTINUE])
         for k, b in enumerate(_blocks(s)):
             mark(b, native, held if isinstance(s, _LOOPS) and k == 1 else inner)
@@ -137,7 +145,7 @@ def _through_regions(stmts: list[ast.stmt]) -> set[str]:
             # Once any exit of a body is lowered, the statements after it move: then all its exits must be.
             body = escaping(s.body) if s.jst_extract or _through_regions(s.body) else set()
             out |= (body & {RETURN}) | _through_regions(s.orelse)
-        elif not isinstance(s, (ast.Try, ast.TryStar, ast.Match)):
+        elif not _opaque(s):
             for b in _blocks(s):
                 out |= _through_regions(b)
     return out
@@ -191,7 +199,23 @@ class _Lowering:
             return [s, *self._guarded(found, rest, kinds, s)]
         if isinstance(s, _LOOPS):
             return [*self._loop(s, returns=True), *self._guarded(found & {RETURN}, rest, kinds, s)]
+        if isinstance(s, ast.Match):
+            for c in s.cases:
+                c.body = self.block(c.body, kinds)
+            return [s, *self._guarded(found, rest, kinds, s)]
+        if isinstance(s, (ast.Try, ast.TryStar)) and not _opaque(s):
+            return [self._exit_try(s, kinds), *self._guarded(found, rest, kinds, s)]
         raise CannotLower(s)
+
+    def _exit_try(self, s, kinds):
+        """The ``else`` runs where the body came to its end."""
+        left = escaping(s.body) & kinds
+        s.body = self.block(s.body, kinds)
+        s.orelse = self._guarded(left, s.orelse, kinds, s) if left else self.block(s.orelse, kinds)
+        for h in s.handlers:
+            h.body = self.block(h.body, kinds)
+        s.finalbody = self.block(s.finalbody, set(), True)
+        return s
 
     def _exit_if(self, s: ast.If, found, rest, kinds) -> list[ast.stmt]:
         if rest and (_through_opaque(rest) & kinds or (s.jst_extract and _binds_scope(rest))):

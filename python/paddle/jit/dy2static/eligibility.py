@@ -10,7 +10,7 @@ from . import analysis
 
 FRAME_BUILTINS = frozenset(["locals", "globals", "vars", "eval", "exec", "super", "dir"])
 
-_WORTH = (ast.If, ast.While, ast.For, ast.BoolOp, ast.IfExp, ast.Assert)
+_WORTH = (ast.If, ast.While, ast.For, ast.BoolOp, ast.IfExp, ast.Assert, ast.ListComp, ast.GeneratorExp, ast.JoinedStr)
 
 
 def worth_transforming(fn, freevars: set[str], is_library: Callable[[str], bool]) -> bool:
@@ -38,10 +38,10 @@ def _evident(name: str, is_library: Callable[[str], bool]) -> bool:
 
 
 def untransformable(fn) -> bool:
-    """Generators, coroutines, and code that looks at its own frame."""
+    """Coroutines, and code that looks at its own frame."""
     body = fn.body if isinstance(fn.body, list) else [fn.body]
     for n in analysis.walk_scope(body):
-        if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)):
+        if isinstance(n, ast.Await):
             return True
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("exec", "eval", "locals"):
             return True

@@ -13,9 +13,9 @@ from .. import _trace_api as api
 from .._state import state
 from ..structure import flatten, unflatten
 from . import breaks
-from .containers import TracedList
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
-from .slots import MISSING, AttributeSlot, HandleSlot, Snapshot, assign
+from .growth import NewKeys, grown, growths, has_symbolic_size
+from .slots import MISSING, AttributeSlot, BoxSlot, Found, HandleSlot, Snapshot, Watch, assign
 from .values import (
     as_tensor,
     common_dtype,
@@ -40,7 +40,8 @@ class _Carry:
         self.unusable: Unusable | None = None
         self.structure: Any = None
         self.leaves: list[_Leaf] = []
-        self.growth: Any = None  # an item that was appended: the list must become a traced one
+        self.growths: list = []  # what the last trial made longer (see growth)
+        self.grown: list = []  # ... and all trials before
         if not self.late:
             self._take(value)
 
@@ -53,9 +54,14 @@ class _Carry:
 
     def prepare(self) -> None:
         """Make the inputs that the last trial asked for (outside the region)."""
-        if self.growth is not None:
-            self.entry, self.growth = TracedList.like(self.growth, self.entry), None
+        if self.growths:
+            self.entry = grown(self.entry, self.growths)
+            self.grown, self.growths = self.grown + self.growths, []
             self._take(self.entry)
+
+    def needs_round(self) -> bool:
+        """Zeros stand in for something that the first round makes."""
+        return self.born or any(isinstance(example, NewKeys) for _, example in self.grown)
 
     def carried(self) -> list[_Leaf]:
         return [leaf for leaf in self.leaves if not leaf.kept]
@@ -76,8 +82,8 @@ class _Carry:
             return []
         if self.late:
             return self._first_value(new)
-        if isinstance(self.entry, list) and isinstance(new, (list, TracedList)) and _grew(self.entry, new):
-            self.growth = new if isinstance(new, TracedList) else new[-1]
+        self.growths = growths(self.entry, new)
+        if self.growths:
             return None
         leaves: list = []
         if flatten(new, leaves) != self.structure:
@@ -98,19 +104,17 @@ class _Carry:
 
     def plan(self) -> tuple:
         """What the trials found, for :meth:`adopt`."""
-        grown = self.entry if isinstance(self.entry, TracedList) else None
         return (
             self.born,
-            grown,
+            self.grown,
             self.structure,
             [(leaf.kept, leaf.dtype, leaf.shape, leaf.widened, leaf.needs_grad) for leaf in self.leaves],
         )
 
     def adopt(self, plan: tuple) -> None:
-        born, grown, structure, leaves = plan
-        if grown is not None:
-            if isinstance(self.entry, list):
-                self.growth = grown
+        born, longer, structure, leaves = plan
+        if longer:
+            self.growths = longer
             return
         if born:
             self.structure, self.late, self.born, self.assigned = structure, False, True, True
@@ -134,7 +138,7 @@ class _Carry:
 
 def _part_signature(fn: Callable | None) -> list:
     """A function's code, and the types of what it sees of the function around it."""
-    out: list = [getattr(fn, "__code__", None)]
+    out: list = [getattr(fn, "__code__", None) or getattr(fn, "__jst_key__", None)]
     for cell in getattr(fn, "__closure__", None) or ():
         try:
             value = cell.cell_contents
@@ -143,10 +147,6 @@ def _part_signature(fn: Callable | None) -> list:
             continue
         out.append(_Leaf(value).signature() if is_tensor_like(value) else type(value))
     return out
-
-
-def _grew(old: list, new) -> bool:
-    return isinstance(new, TracedList) or len(new) > len(old)
 
 
 def _is_open(n) -> bool:
@@ -254,6 +254,26 @@ def trace_while(
         cond = test()
 
 
+class _Once:
+    """A part of a loop that is like no other: plans made for it don't hold for others."""
+
+    def __init__(self) -> None:
+        self.__jst_key__ = object()
+
+
+def each_round(sequence, first, step: Callable):
+    """``step(...step(step(first, item 0), item 1)..., last item)`` over a sequence of traced length, as one loop."""
+    counter, total = BoxSlot("_jst_counter", 0), BoxSlot("the result", first)
+    rounds = sequence.length()
+
+    def body():
+        total.value = step(total.value, sequence.item(counter.value))
+        counter.value = counter.value + 1
+
+    trace_while(counter.value < rounds, lambda: counter.value < rounds, body, [counter, total], (), (_Once(),))
+    return total.value
+
+
 def _trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str], parts: Sequence) -> None:
     where = user_location()
     slots = list(slots)
@@ -263,16 +283,24 @@ def _trace_while(first_cond, test: Callable, body: Callable, slots: list, late: 
     entry = (*(c.signature() for c in carries), *(t for p in parts or (body, test) for t in _part_signature(p)))
     for c, plan in zip(carries, state.loop_plans.get(entry, ())):
         c.adopt(plan)
-    for _ in range(10):
+    given, found = list(slots), Found()
+    for _ in range(12):
         before.restore()
         trial = _Trial(carries, before, late)
-        if trial.run(test, body, where):
+        with Watch() as watch:
+            fits = trial.run(test, body, where)
+        if found.update(watch, slots):
+            slots = [*given, *found.slots]
+            before = Snapshot(slots)
+            known = {id(c.slot): c for c in carries}
+            carries = [known.get(id(s)) or _Carry(s, v) for s, v in zip(slots, before.seen())]
+        elif fits:
             state.loop_plans[entry] = [c.plan() for c in carries]
             known = {id(s.handle) for s in slots if isinstance(s, HandleSlot)}
             written = [HandleSlot(h) for h, _ in trial.region.writes if id(h) not in known]
             if not written:
                 return trial.finish(first_cond, where)
-            slots += written
+            slots, given = slots + written, given + written
             before = Snapshot(slots)
             carries += [_Carry(s, s.get()) for s in written]
     raise Dy2StaticTypeError(f"the types of this loop's variables don't settle ({where})")
@@ -290,7 +318,9 @@ class _Trial:
         shapes = [leaf.argument_shape() for leaf in leaves]
         needs_grad = [leaf.needs_grad for leaf in leaves]
         # Variables without a value before the loop start as zeros. Those that the user reads afterwards need a round to have run.
-        self.guarded = [c.slot.name for c in carries if c.born and c.slot.name in late and c.slot.name[:5] != "_jst_"]
+        self.guarded = [
+            c.slot.name for c in carries if c.needs_round() and c.slot.name in late and c.slot.name[:5] != "_jst_"
+        ]
         if self.guarded:
             self.inits.append(api.constant(False, (), "bool"))
             shapes.append(None)
@@ -313,7 +343,9 @@ class _Trial:
                     if not self._lists_grew():
                         raise
                     return False  # as a list of the program it may be indexed by a tensor
-                found = [c.compare(v, where) for c, v in zip(self.carries, Snapshot(self.before.slots).seen())]
+                found = [
+                    c.compare(v, where) for c, v in zip(self.carries, Snapshot(self.before.slots).seen(self.before))
+                ]
                 if any(f is None for f in found):
                     return False
                 outs = [v for f in found for v in f]
@@ -327,9 +359,9 @@ class _Trial:
 
     def _lists_grew(self) -> bool:
         grew = False
-        for c, v in zip(self.carries, Snapshot(self.before.slots).seen()):
-            if isinstance(c.entry, list) and isinstance(v, (list, TracedList)) and _grew(c.entry, v):
-                c.growth, grew = v if isinstance(v, TracedList) else v[-1], True
+        for c, v in zip(self.carries, Snapshot(self.before.slots).seen(self.before)):
+            c.growths = growths(c.entry, v)
+            grew |= bool(c.growths)
         return grew
 
     def finish(self, first_cond, where: str) -> None:

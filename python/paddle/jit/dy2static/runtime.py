@@ -8,25 +8,21 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Sized
-from typing import Any
 
 from .. import _trace_api as api
 from .._state import state
 from . import breaks
 from .branches import trace_if, trace_select
 from .containers import (
-    TRACED_SEQUENCES,
-    TracedEnumerate,
     TracedList,
     TracedRange,
-    TracedZip,
     as_traced_sequence,
-    join,
 )
-from .convert import convert_call, special
-from .errors import Dy2StaticTypeError, is_unusable, raise_unusable, user_location
-from .loops import trace_while
+from .convert import convert_call
+from .errors import Dy2StaticTypeError, user_location
+from .loops import each_round, trace_while
 from .slots import BoxSlot, slots_of
+from .texts import TracedText, assert_traced, formatted
 from .values import truth
 
 call = convert_call
@@ -43,12 +39,32 @@ _COMPARE = {
     "NotEq": operator.ne,
     "Is": operator.is_,
     "IsNot": operator.is_not,
-    "In": lambda a, b: a in b,
-    "NotIn": lambda a, b: a not in b,
+    "In": lambda a, b: _contains(a, b),
+    "NotIn": lambda a, b: not_(_contains(a, b)),
 }
 
 
+def _contains(item, items):
+    """``item in items``; with tensors among them, whether any is equal."""
+    if type(items) not in (list, tuple, range):
+        return item in items
+    if not api.is_traced(item) and not any(api.is_traced(v) for v in items):
+        return item in items
+    found = False
+    for v in items:
+        same = item == v
+        if not api.is_traced(same):
+            if same:
+                return True
+        else:
+            same = truth(same)
+            found = same if found is False else api.logical_or(found, same)
+    return found
+
+
 def if_(test, then: Callable, orelse: Callable | None, names: tuple, scratch: tuple, raises=(False, False)) -> None:
+    if type(test) is TracedList:
+        test = length_test(test)
     if api.is_traced(test):
         slots, unread = (slots_of(n, then, orelse) for n in (names, scratch))
         trace_if(test, then, orelse, slots, unread, raises)
@@ -61,6 +77,9 @@ def if_(test, then: Callable, orelse: Callable | None, names: tuple, scratch: tu
 def while_(test: Callable, body: Callable, names: tuple, late: tuple) -> None:
     while True:
         cond = test()
+        if type(cond) is TracedList:
+            test = lambda test=test: length_test(test())
+            cond = length_test(cond)
         if api.is_traced(cond):
             trace_while(cond, test, body, slots_of(names, test, body), late)
             return
@@ -146,6 +165,9 @@ def will_set(owner, attribute: str) -> None:
     """``owner.attribute`` is about to be assigned."""
     if state.recorder is not None:
         state.recorder.attribute(owner, attribute)
+    if state.watches and not api.is_tensor(owner) and not isinstance(owner, type(api)):
+        for watch in state.watches:
+            watch.note(owner, attribute)
 
 
 # ---- expressions --------------------------------------------------------------------------------------------------
@@ -218,7 +240,13 @@ def or_test_(first, cheap, *rest):
     return _connect(False, first, cheap, rest, True)
 
 
+def length_test(items: TracedList):
+    """Whether there is any item, for the program or for Python."""
+    return items.length() > 0
+
+
 def not_(x):
+    x = length_test(x) if type(x) is TracedList else x
     return api.logical_not(truth(x)) if api.is_traced(x) else not x
 
 
@@ -242,18 +270,44 @@ def compare_(left, ops: tuple, cheap: bool, sizes: bool, *operands):
 
 
 def ifexp_(test, then: Callable, orelse: Callable):
+    test = length_test(test) if type(test) is TracedList else test
     if api.is_traced(test):
         return trace_select(test, then, orelse, "the conditional expression")
     return then() if test else orelse()
 
 
+def comprehend_(iterable, comprehension: Callable):
+    """``[... for x in iterable ...]``; ``comprehension`` is that of the items of what it is given."""
+    sequence = as_traced_sequence(iterable)
+    if sequence is None:
+        return comprehension(iterable)
+    return each_round(sequence, [], lambda out, item: (out.extend(comprehension([item])), out)[1])
+
+
 def assert_(test, message: Callable | None = None) -> None:
+    test = length_test(test) if type(test) is TracedList else test
     if not api.is_traced(test):
         if __debug__ and not test:
             raise AssertionError(*([message()] if message is not None else []))
         return
-    text = str(message()) if message is not None else "assertion failed"
-    api.assert_(truth(test), f"{text} ({user_location()})", (test,))
+    text = message() if message is not None else "assertion failed"
+    assert_traced(truth(test), text)
+
+
+def percent_(text: str, values):
+    """``"%.3f" % values``."""
+    several = values if type(values) is tuple else (values,)
+    if not any(api.is_traced(v) for v in several) or breaks.here():
+        return text % values
+    return TracedText.percent(text, several)
+
+
+def fstring_(*parts):
+    """``parts`` are strings and (value, conversion, format)."""
+    traced = any(type(p) is tuple and (api.is_traced(p[0]) or type(p[0]) is TracedText) for p in parts)
+    if traced and not breaks.here():
+        return TracedText.of(parts)
+    return "".join([p if type(p) is str else formatted(*p) for p in parts])
 
 
 def range_(*args):
@@ -262,130 +316,3 @@ def range_(*args):
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
         return TracedRange(start, stop, step)
     return builtins.range(*args)
-
-
-# ---- builtins that would ask a tensor for its value -----------------------------------------------------------------
-
-
-@special(builtins.range)
-def _range(*args):
-    return range_(*args)
-
-
-@special(builtins.len)
-def _len(x):
-    if isinstance(x, TracedList):
-        return x.length()
-    if api.is_traced(x):
-        if not len(x.shape):
-            raise TypeError("len() of a 0-D tensor")
-        return x.shape[0]
-    return len(x)
-
-
-@special(builtins.print)
-def _print(*args, **kwargs):
-    # In segments Python prints, so that all lines come in order.
-    by_python = breaks.here() and (kwargs or state.recorder.segmented)
-    if any(api.is_traced(a) for a in args) and not by_python:
-        api.print_(args)
-    else:
-        print(*args, **kwargs)
-
-
-@special(builtins.enumerate)
-def _enumerate(iterable, start=0):
-    inner = as_traced_sequence(iterable)
-    return enumerate(iterable, start) if inner is None else TracedEnumerate(inner, start)
-
-
-@special(builtins.zip)
-def _zip(*iterables, **kwargs):
-    inners = [as_traced_sequence(i) for i in iterables]
-    if all(i is None for i in inners):
-        return zip(*iterables, **kwargs)
-    if any(i is None for i in inners):
-        raise Dy2StaticTypeError(f"zip of a sequence of traced length with a Python sequence ({user_location()})")
-    return TracedZip(inners)
-
-
-def _converted_callback(builtin):
-    def run(fn, *args, **kwargs):
-        return builtin(convert_call(fn) if fn is not None else fn, *args, **kwargs)
-
-    return run
-
-
-for _builtin in (builtins.map, builtins.filter):
-    special(_builtin)(_converted_callback(_builtin))
-
-
-def _extreme(builtin, op):
-    def run(*args, **kwargs):
-        values = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
-        if kwargs or len(values) < 2 or not any(api.is_traced(v) for v in values):
-            return builtin(*args, **kwargs)
-        best = values[0]
-        for v in values[1:]:
-            best = ifexp_(op(v, best), lambda v=v: v, lambda best=best: best)
-        return best
-
-    return run
-
-
-special(builtins.max)(_extreme(builtins.max, operator.gt))
-special(builtins.min)(_extreme(builtins.min, operator.lt))
-
-
-def _quantifier(builtin, is_and: bool):
-    def run(items):
-        if not isinstance(items, (list, tuple)) or not any(api.is_traced(v) for v in items):
-            return builtin(items)
-        return _connect(is_and, items[0], True, tuple([lambda v=v: v for v in items[1:]]), True)
-
-    return run
-
-
-special(builtins.all)(_quantifier(builtins.all, True))
-special(builtins.any)(_quantifier(builtins.any, False))
-
-
-def _joiner(how: str):
-    def wrap(fn):
-        def run(x, axis=0, *args, **kwargs):
-            return join(x, how, axis) if isinstance(x, TracedList) else fn(x, axis, *args, **kwargs)
-
-        return run
-
-    return wrap
-
-
-JOINERS = {"stack": _joiner("stack"), "concat": _joiner("concat")}
-
-
-def check_usable(value: Any) -> Any:
-    if is_unusable(value):
-        raise_unusable(value)
-    return value
-
-
-def is_traced_sequence(x) -> bool:
-    return isinstance(x, TRACED_SEQUENCES)
-
-
-def _number(builtin, dtype: str):
-    def run(*args):
-        x = args[0] if args else None
-        if len(args) == 1 and api.is_symint(x) and builtin is int:
-            return x
-        # Whole-graph capture stays in the program: the result is a 0-D tensor. Otherwise Python gets its number (a graph break).
-        if len(args) == 1 and api.is_traced(x) and (state.full_graph or builtin is bool):
-            return truth(x) if builtin is bool else api.cast(x.reshape([]) if len(x.shape) else x, dtype)
-        return builtin(*args)
-
-    return run
-
-
-special(builtins.int)(_number(builtins.int, "int64"))
-special(builtins.float)(_number(builtins.float, "float32"))
-special(builtins.bool)(_number(builtins.bool, "bool"))

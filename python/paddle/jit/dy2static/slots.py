@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _trace_api as api
+from .._state import state
+from ..structure import flatten
 from .containers import TracedList
 
 
@@ -74,6 +76,68 @@ class AttributeSlot(Slot):
             delattr(self.owner, self.attribute)
 
 
+class Watch:
+    """Attributes that code assigns while it is in force, also in functions that it calls, with what they were before."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple, tuple] = {}
+
+    def note(self, owner, attribute: str) -> None:
+        key = (id(owner), attribute)
+        if key not in self.seen:
+            self.seen[key] = (owner, attribute, getattr(owner, attribute, MISSING))
+
+    def __enter__(self) -> Watch:
+        state.watches.append(self)
+        return self
+
+    def __exit__(self, failed, *rest) -> None:
+        state.watches.remove(self)
+        if failed is None:
+            return
+        for owner, attribute, old in self.seen.values():
+            slot = AttributeSlot(attribute, owner, attribute)
+            slot.delete() if old is MISSING else slot.set(old)
+
+
+def in_reach(value) -> bool:
+    """Not something that only exists inside of a loop or branch that was traced."""
+    leaves: list = []
+    flatten(value, leaves)
+    try:
+        for v in leaves:
+            if api.is_tensor(v) and api.in_program(v):
+                api.alias(v)
+        return True
+    except api.graph_break_error():
+        return False
+
+
+class Found:
+    """Attributes that turn out to be slots of a branch or loop when it is traced. Objects that each round makes anew are none."""
+
+    def __init__(self) -> None:
+        self.slots: list[AttributeSlot] = []
+        self.own: set[tuple] = set()  # (type, attribute)
+
+    def update(self, watch: Watch, slots: list) -> bool:
+        """Take note of what was assigned besides ``slots``, and undo it; True where the trace must be made again."""
+        known = {(id(s.owner), s.attribute) for s in slots if isinstance(s, AttributeSlot)}
+        before = len(self.slots), len(self.own)
+        for s in list(self.slots):
+            if (id(s.owner), s.attribute) not in watch.seen:
+                self.slots.remove(s)
+                self.own.add((type(s.owner), s.attribute))
+        for key, (owner, attribute, old) in watch.seen.items():
+            if key in known or (type(owner), attribute) in self.own or not in_reach(old):
+                continue
+            slot = AttributeSlot(f"{type(owner).__name__}.{attribute}", owner, attribute)
+            slot.delete() if old is MISSING else slot.set(old)
+            if key not in {(id(s.owner), s.attribute) for s in self.slots}:
+                self.slots.append(slot)
+        return (len(self.slots), len(self.own)) != before
+
+
 class BoxSlot(Slot):
     """A variable of the run time itself."""
 
@@ -135,33 +199,81 @@ def slots_of(names: Sequence[str], *parts) -> list:
 
 
 class Snapshot:
-    """Values of slots, with the contents of lists and dicts, which parts may change in place."""
+    """Values of slots, with the contents of lists and dicts in them, at any depth, which parts may change in place."""
 
     def __init__(self, slots: list) -> None:
         self.slots = slots
         self.values = [s.get() for s in slots]
-        self.contents = [_contents(v) for v in self.values]
+        self.contents: dict[int, tuple] = {}  # of each container, by its identity
+        for v in self.values:
+            self._record(v)
+
+    def _record(self, value) -> None:
+        cls = type(value)
+        if cls is tuple:
+            for v in value:
+                self._record(v)
+        elif cls in (list, dict, TracedList) and id(value) not in self.contents:
+            content = _content(value)
+            self.contents[id(value)] = (value, content)
+            for v in content.values() if cls is dict else content if cls is list else ():
+                self._record(v)
 
     def restore(self) -> None:
-        for slot, value, content in zip(self.slots, self.values, self.contents):
-            if content is not None:
-                _refill(value, content)
+        for value, content in self.contents.values():
+            _refill(value, content)
+        for slot, value in zip(self.slots, self.values):
             if slot.get() is not value:
                 slot.delete() if value is MISSING else slot.set(value)
 
-    def seen(self) -> list:
-        """The values as they were, independent of later in-place changes."""
-        return [v if c is None else c for v, c in zip(self.values, self.contents)]
+    def seen(self, before: Snapshot | None = None) -> list:
+        """The values as they were, independent of later in-place changes: those that ``before.restore()`` makes, or any."""
+        return [self._copy(v, {}, before) for v in self.values]
+
+    def _copy(self, value, made: dict, before):
+        if type(value) is tuple and any(type(v) in (tuple, list, dict, TracedList) for v in value):
+            parts = [self._copy(v, made, before) for v in value]
+            return value if all(a is b for a, b in zip(parts, value)) else tuple(parts)
+        if id(value) not in self.contents:
+            return value
+        if id(value) in made:
+            return made[id(value)]
+        content = self.contents[id(value)][1]
+        kept = before is not None and before._unchanged(value, content)
+        if isinstance(content, TracedList):
+            return value if kept else content.copy()
+        made[id(value)] = fresh = type(content)()
+        if isinstance(content, dict):
+            fresh.update({k: self._copy(v, made, before) for k, v in content.items()})
+            kept = kept and all(fresh[k] is v for k, v in content.items())
+        else:
+            fresh.extend([self._copy(v, made, before) for v in content])
+            kept = kept and all(a is b for a, b in zip(fresh, content))
+        if kept:
+            made[id(value)] = value
+        return made[id(value)]
+
+    def _unchanged(self, value, content) -> bool:
+        """``restore`` leaves the container as it is."""
+        if id(value) not in self.contents:
+            return True
+        old = self.contents[id(value)][1]
+        if type(old) is not type(content):
+            return False
+        if isinstance(old, TracedList):
+            return len(old.arrays) == len(content.arrays) and all(a is b for a, b in zip(old.arrays, content.arrays))
+        if len(old) != len(content):
+            return False
+        if isinstance(old, dict):
+            return list(old) == list(content) and all(old[k] is content[k] for k in old)
+        return all(a is b for a, b in zip(old, content))
 
 
-def _contents(value):
-    if type(value) is list:
-        return list(value)
-    if type(value) is dict:
-        return dict(value)
+def _content(value):
     if type(value) is TracedList:
-        return TracedList(value.structure, list(value.arrays))
-    return None
+        items = value.__jst_plain__()
+        return value.copy() if items is None else list(items)
+    return value.copy()
 
 
 def _refill(value, content) -> None:
@@ -171,7 +283,7 @@ def _refill(value, content) -> None:
         value.clear()
         value.update(content)
     else:
-        value.arrays = list(content.arrays)
+        value.become(content)
 
 
 def assign(slot, old, value) -> None:

@@ -22,22 +22,13 @@ import copy
 from collections.abc import Callable
 
 from . import analysis, early_exit
-from .eligibility import FRAME_BUILTINS, Mangler, is_cheap, ordered_parameters, parameters
+from .eligibility import Mangler, ordered_parameters, parameters
+from .expressions import JST, Expressions, Scope, load, strings
 
-JST = "_jst"
 FUNCTION = "_jst_function"
 
 
-class _Scope:
-    """What one generated (or the outermost) function needs declared."""
-
-    def __init__(self, outer_nonlocal: set[str]) -> None:
-        self.declared_outside = outer_nonlocal  # names that belong to an enclosing function
-        self.cells: set[str] = set()  # names that generated functions inside declare nonlocal
-        self.setters: set[str] = set()  # walrus targets assigned from inside a lambda
-
-
-class Transformer(ast.NodeTransformer):
+class Transformer(Expressions):
     """Transforms the body of one function. ``is_library(chain)`` says that a dotted global name is a library's."""
 
     def __init__(self, fn: ast.FunctionDef | ast.Lambda, freevars: set[str], is_library: Callable[[str], bool]) -> None:
@@ -46,7 +37,8 @@ class Transformer(ast.NodeTransformer):
         self.locals = analysis.stores(fn.body if isinstance(fn.body, list) else [fn.body]) | parameters(fn) | freevars
         self.globals: set[str] = set()
         self.always: set[str] = set()
-        self.scopes: list[_Scope] = []
+        self.written_by_calls: set[str] = set()
+        self.scopes: list[Scope] = []
         self.lazy = 0
         self.in_loop_test = False
         self.first_parameter = next(iter(ordered_parameters(fn)), None)
@@ -60,8 +52,9 @@ class Transformer(ast.NodeTransformer):
         self.locals |= user_nonlocal
         self.locals -= self.globals
         self.always = analysis.annotate(fn)
+        self.written_by_calls = analysis.written_by_nested(fn) & self.locals
         params = parameters(fn)
-        scope = _Scope(user_nonlocal | params | self.globals)
+        scope = Scope(user_nonlocal | params | self.globals)
         self.scopes.append(scope)
         body = self.block(fn.body)
         self.scopes.pop()
@@ -69,7 +62,7 @@ class Transformer(ast.NodeTransformer):
         return fn
 
     def lambda_(self) -> ast.Lambda:
-        self.scopes.append(_Scope(set()))
+        self.scopes.append(Scope(set()))
         self.fn.body = self.visit(self.fn.body)
         return self.fn
 
@@ -107,13 +100,13 @@ class Transformer(ast.NodeTransformer):
             parts.append(self._part("_jst_else", s.orelse, bound & needed, s.orelse[0]))
         args = [
             test,
-            _load("_jst_then", s),
-            _load("_jst_else", s) if s.orelse else ast.Constant(None),
-            _strings(carried),
+            load("_jst_then", s),
+            load("_jst_else", s) if s.orelse else ast.Constant(None),
+            strings(carried),
         ]
         # Variables that the parts share with the function but that nobody reads afterwards: each branch starts from the same value.
         scratch = sorted((bound & (needed | self.always)) - set(carried))
-        args.append(_strings(scratch))
+        args.append(strings(scratch))
         if any(raises):
             args.append(ast.Tuple([ast.Constant(r) for r in raises], ast.Load()))
         return [*parts, self._call_statement("if_", args, s)]
@@ -124,26 +117,26 @@ class Transformer(ast.NodeTransformer):
         needed = s.jst_live_out | s.jst_live_in
         bound = analysis.stores(s.body) | analysis.stores([s.test])
         carried = self._carried([*s.body, s.test], needed)
-        late = sorted(set(carried) & s.jst_live_out)
+        late = _late(carried, s.jst_live_out)
         test = ast.Return(s.test)
         ast.copy_location(test, s.test)
         parts = [
             self._part("_jst_test", [test], bound & needed, s, as_test=True),
             self._part("_jst_body", s.body, bound & needed, s),
         ]
-        args = [_load("_jst_test", s), _load("_jst_body", s), _strings(carried), _strings(late)]
+        args = [load("_jst_test", s), load("_jst_body", s), strings(carried), strings(late)]
         return [*parts, self._call_statement("while_", args, s)]
 
     def visit_For(self, s: ast.For):
         if not s.jst_extract:
             return self._native_loop(s)
         needed = s.jst_live_out | s.jst_live_in
-        assign = ast.copy_location(ast.Assign([s.target], _load("_jst_item", s.target), None), s.target)
+        assign = ast.copy_location(ast.Assign([s.target], load("_jst_item", s.target), None), s.target)
         # The target is bound at the head of each round: it is needed outside the body only where the analysis says so.
         body = [assign, *s.body]
         bound = analysis.stores(body)
         carried = self._carried(body, needed)
-        late = sorted(set(carried) & s.jst_live_out)
+        late = _late(carried, s.jst_live_out)
         iterable = self.visit(s.iter)
         exit_test = getattr(s, "jst_exit", None)
         parts = [self._part("_jst_body", body, bound & needed, s, parameter="_jst_item")]
@@ -152,10 +145,10 @@ class Transformer(ast.NodeTransformer):
             parts.append(self._part("_jst_test", [test], set(), s, as_test=True))
         args = [
             iterable,
-            _load("_jst_body", s),
-            _load("_jst_test", s) if exit_test is not None else ast.Constant(None),
-            _strings(carried),
-            _strings(late),
+            load("_jst_body", s),
+            load("_jst_test", s) if exit_test is not None else ast.Constant(None),
+            strings(carried),
+            strings(late),
         ]
         return [*parts, self._call_statement("for_", args, s)]
 
@@ -198,15 +191,22 @@ class Transformer(ast.NodeTransformer):
     def _carried(self, stmts: list[ast.AST], live: set[str]) -> list[str]:
         """Results of a part: bound names that are needed afterwards, and everything whose object it changes in place (``*x``)."""
         names = analysis.stores(stmts) & (live | self.always | self.globals)
+        names |= self._written_by_calls(stmts)
         places = {m for m in analysis.mutations(stmts) if m.lstrip("*").split(".")[0] not in names}
         return sorted(names | {m for m in places if m.lstrip("*") not in places or m[0] != "*"})
+
+    def _written_by_calls(self, stmts: list[ast.AST]) -> set[str]:
+        """Variables that calls in ``stmts`` may assign: those that nested functions declare nonlocal."""
+        if self.written_by_calls and any(isinstance(n, ast.Call) for n in analysis.walk_scope(stmts)):
+            return self.written_by_calls
+        return set()
 
     def _part(self, name, stmts, shared, at, parameter=None, as_test=False) -> ast.FunctionDef:
         """A generated function. ``shared`` are the names that belong to the function around it."""
         bound = analysis.stores(stmts)
-        shared = (bound & (shared | self.always)) - self.globals
+        shared = (bound & (shared | self.always) | self._written_by_calls(stmts)) - self.globals
         outer = self.scopes[-1]
-        scope = _Scope(shared | self.globals | ({parameter} if parameter else set()))
+        scope = Scope(shared | self.globals | ({parameter} if parameter else set()))
         self.scopes.append(scope)
         lazy, self.lazy = self.lazy, 0
         if as_test:
@@ -231,7 +231,7 @@ class Transformer(ast.NodeTransformer):
             ast.copy_location(h, at)
         return ast.fix_missing_locations(ast.copy_location(node, at))
 
-    def _prologue(self, scope: _Scope, at: ast.AST) -> list[ast.stmt]:
+    def _prologue(self, scope: Scope, at: ast.AST) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         # `nonlocal x` in a part needs x to be a local here, even where all assignments moved into parts. The compiler sees the
         # binding and drops the code.
@@ -249,92 +249,7 @@ class Transformer(ast.NodeTransformer):
         where = at.body[0] if isinstance(at, ast.FunctionDef) and at.body else at
         return [ast.fix_missing_locations(ast.copy_location(o, where)) for o in out]
 
-    # ---- expressions --------------------------------------------------------------------------------------------
-
-    def test(self, e: ast.expr) -> ast.expr:
-        """An expression of which only the truth value matters."""
-        if isinstance(e, ast.BoolOp) and not early_exit.is_python_test(e):
-            return self._bool_op(e, self.test, "_test")
-        return self.visit(e)
-
-    def _lazy(self, e: ast.expr, visit=None) -> ast.Lambda:
-        self.lazy += 1
-        body = (visit or self.visit)(e)
-        self.lazy -= 1
-        args = ast.arguments([], [], None, [], [], None, [])
-        return ast.fix_missing_locations(ast.copy_location(ast.Lambda(args, body), e))
-
-    def _bool_op(self, e: ast.BoolOp, visit, suffix: str) -> ast.expr:
-        name = ("and" if isinstance(e.op, ast.And) else "or") + suffix + "_"
-        first = visit(e.values[0])
-        # Operands without calls or indexing can't fail and cost nothing: they may be evaluated although not needed.
-        cheap = ast.Constant(all(is_cheap(v) for v in e.values[1:]))
-        return self._call(name, [first, cheap, *(self._lazy(v, visit) for v in e.values[1:])], e)
-
-    def visit_BoolOp(self, e: ast.BoolOp):
-        if early_exit.is_python_test(e):
-            return self.generic_visit(e)
-        return self._bool_op(e, self.visit, "")
-
-    def visit_UnaryOp(self, e: ast.UnaryOp):
-        if not isinstance(e.op, ast.Not) or early_exit.is_python_test(e):
-            return self.generic_visit(e)
-        return self._call("not_", [self.test(e.operand)], e)
-
-    def visit_Compare(self, e: ast.Compare):
-        if early_exit.is_python_test(e) or (len(e.ops) == 1 and not self.in_loop_test):
-            return self.generic_visit(e)
-        first = self.visit(e.left)
-        ops = ast.Tuple([ast.Constant(type(op).__name__) for op in e.ops], ast.Load())
-        cheap = ast.Constant(all(is_cheap(c) for c in e.comparators[1:]))
-        # Compared as numbers, a symbolic size would be guarded in each round and the loop unrolled.
-        sizes = ast.Constant(self.in_loop_test)
-        return self._call("compare_", [first, ops, cheap, sizes, *(self._lazy(c) for c in e.comparators)], e)
-
-    def visit_IfExp(self, e: ast.IfExp):
-        if early_exit.is_python_test(e.test):
-            return self.generic_visit(e)
-        return self._call("ifexp_", [self.test(e.test), self._lazy(e.body), self._lazy(e.orelse)], e)
-
-    def visit_NamedExpr(self, e: ast.NamedExpr):
-        e.value = self.visit(e.value)
-        name = e.target.id
-        if not self.lazy:
-            return e
-        # Inside a lambda of ours a walrus would bind the lambda's local.
-        scope = self.scopes[-1]
-        scope.setters.add(name)
-        if name not in self.globals:
-            scope.cells.add(name)
-        node = ast.Call(_load(f"_jst_set_{name}", e), [e.value], [])
-        return ast.copy_location(node, e)
-
-    def visit_Call(self, e: ast.Call):
-        name = analysis.dotted(e.func)
-        if name == "super" and not e.args and not e.keywords and self.first_parameter and "super" not in self.locals:
-            e.args = [_load("__class__", e), _load(self.first_parameter, e)]
-            return e
-        if name in FRAME_BUILTINS and name not in self.locals:
-            e.args = [self.visit(a) for a in e.args]
-            return e
-        if name == "range" and "range" not in self.locals and self.is_library("range"):
-            e.func = ast.copy_location(ast.Attribute(_load(JST, e), "range_", ast.Load()), e.func)
-            e.args = [self.visit(a) for a in e.args]
-            return e
-        library = name is not None and name.split(".")[0] not in self.locals and self.is_library(name)
-        func = e.func if library else self._call("call", [self.visit(e.func)], e.func)
-        e.func = func
-        e.args = [self.visit(a) for a in e.args]
-        for k in e.keywords:
-            k.value = self.visit(k.value)
-        return e
-
     # ---- building -----------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def _call(name: str, args: list[ast.expr], at: ast.AST) -> ast.Call:
-        func = ast.Attribute(ast.Name(JST, ast.Load()), name, ast.Load())
-        return ast.fix_missing_locations(ast.copy_location(ast.Call(func, args, []), at))
 
     def _call_statement(self, name: str, args: list[ast.expr], at: ast.stmt) -> ast.stmt:
         # The call carries the position of the statement's head, so that a traceback shows the `if`, not its whole body.
@@ -342,12 +257,9 @@ class Transformer(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(ast.Expr(self._call(name, args, head)), head))
 
 
-def _load(name: str, at: ast.AST) -> ast.Name:
-    return ast.copy_location(ast.Name(name, ast.Load()), at)
-
-
-def _strings(names) -> ast.Constant:
-    return ast.Constant(tuple(names))
+def _late(carried: list[str], live: set[str]) -> list[str]:
+    """What of a loop's results is read after it: variables, and objects that it changes in place."""
+    return sorted({c.lstrip("*") for c in carried if c in live or (c[0] == "*" and c[1:] in live)})
 
 
 def _raises(stmts: list[ast.stmt]) -> bool:
@@ -377,8 +289,12 @@ def transform(fn, class_name: str | None, freevars: set[str], is_library: Callab
 
 
 def _lowered(tree: ast.FunctionDef, fresh: Callable[[], ast.FunctionDef]) -> ast.FunctionDef:
-    """Lower early exits; branches in the way of a ``try`` stay Python's."""
+    """Lower early exits; branches in the way of a ``finally`` or ``yield`` stay Python's."""
     native: set = set()
+    if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in analysis.walk_scope(tree.body)):
+        # What follows an exit must not move: it may yield.
+        branches = [n for n in analysis.walk_scope(tree.body) if isinstance(n, ast.If)]
+        native = {(n.lineno, n.col_offset) for n in branches if early_exit.escaping([n])}
     while True:
         try:
             early_exit.lower(tree, native)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import paddle
 
-from ..._core import trace
-
 __all__ = ["static_pylayer"]
 
 
@@ -19,7 +17,7 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
 
     Raises:
         TypeError: a function isn't callable.
-        NotImplementedError: in a program, with a ``backward_fn``.
+        NotImplementedError: in a program, ``backward_fn`` does what a captured gradient can't (write to variables, ask for values).
     """
     for label, function in (("forward_fn", forward_fn), ("backward_fn", backward_fn)):
         if not callable(function) and not (function is None and label == "backward_fn"):
@@ -27,11 +25,6 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
     if backward_fn is None:
         with paddle.no_grad():
             return forward_fn(*inputs)
-
-    if trace.tracing():
-        raise NotImplementedError(
-            "[static_pylayer] a gradient of one's own can't be put into a program: give backward_fn=None"
-        )
 
     class Function(paddle.autograd.PyLayer):
         @staticmethod

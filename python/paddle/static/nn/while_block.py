@@ -58,6 +58,7 @@ def Assert(cond, data=None, summarize: int = 20, name=None) -> None:
         AssertionError: when the program runs.
     """
     if api.is_traced(cond):
-        api.assert_(cond, "Assert", data or [])
+        values = [part for d in data or [] for part in (", " if d is not (data or [])[0] else ": ", (d, "", ""))]
+        api.assert_(cond, ["Assert", *values])
     elif not bool(cond):
         raise AssertionError("Assert: " + ", ".join(str(d) for d in data or []))
