@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import paddle
+from paddle.autograd import PyLayer
 
 P = np.array([0.5, 1.5, 2.0], "float32")
 N = -P
@@ -73,3 +74,18 @@ def check(f, *calls, **kwargs):
         for args in calls:
             same(outcome(compiled, args, kwargs), outcome(f, args, kwargs))
     return compiled
+
+
+class Cube(PyLayer):
+    """x ** 3 with a gradient of its own (twice the true one), so that a derived gradient would be seen."""
+
+    @staticmethod
+    def forward(ctx, x, scale=2.0):
+        ctx.scale = scale
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensor()
+        return g * 3 * x * x * ctx.scale

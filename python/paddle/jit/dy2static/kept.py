@@ -21,7 +21,7 @@ from .. import _trace_api as api
 from . import source
 
 # What decides how a function comes out. What transformed code calls while it runs isn't among it.
-_FILES = ("analysis.py", "convert.py", "early_exit.py", "eligibility.py", "kept.py", "source.py", "transformer.py",
+_FILES = ("analysis.py", "convert.py", "early_exit.py", "eligibility.py", "expressions.py", "kept.py", "source.py", "transformer.py",
           "../guards.py")  # fmt: skip
 
 
