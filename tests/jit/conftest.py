@@ -31,7 +31,7 @@ if _REAL is None:
 
 
 @pytest.fixture(autouse=True)
-def core_under_test(request):
+def reference_core(request):
     from paddle.jit import _trace_api
 
     if request.module.__name__.rsplit(".", 1)[-1].startswith("test_real_"):

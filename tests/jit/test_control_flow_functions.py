@@ -36,10 +36,33 @@ def test_functions_given_to_cond_are_transformed():
 def test_cond_errors():
     with pytest.raises(TypeError, match="true_fn in cond must be callable"):
         cond(fc.Tensor(True), 3, None)
-    with pytest.raises(TypeError, match="the result of cond"):
+    with pytest.raises(ValueError, match="must have one structure"):
         check(lambda x: cond(x.sum() > 0, lambda: x, lambda: None), (POS,))
-    with pytest.raises(TypeError, match="must agree"):
+    with pytest.raises(ValueError, match="must have one structure"):
         check(lambda x: cond(x.sum() > 0, lambda: (x, x), lambda: (x, x, x)), (POS,))
+
+
+def test_branches_that_differ_as_official_paddle_says():
+    """Errors that official Paddle 3.3.1 raises in static mode: their classes."""
+    n = i64(1)
+    for build in (
+        lambda a, b, c: lambda x, n: cond(n == 0, lambda: a(x), lambda: b(x)),
+        lambda a, b, c: lambda x, n: case([(n == 0, lambda: a(x)), (n == 1, lambda: b(x))], lambda: c(x)),
+        lambda a, b, c: lambda x, n: switch_case(n, {0: lambda: a(x), 1: lambda: b(x)}, lambda: c(x)),
+    ):
+        twice = lambda x: x * 2  # noqa: E731
+        with pytest.raises(RuntimeError, match="ranks must agree"):
+            check(build(twice, lambda x: x.reshape([2, 1]), twice), (POS, n))
+        with pytest.raises(RuntimeError, match="dtype float32 where .* int64|dtype int64 where .* float32"):
+            check(build(twice, lambda x: x.astype("int64"), twice), (POS, n))
+        with pytest.raises(ValueError, match="one structure"):
+            check(build(twice, lambda x: (x, x), twice), (POS, n))
+        mixed = build(lambda x: [x, x], lambda x: (x, x + 1), lambda x: [x, x])
+        check(lambda x, n, f=mixed: list(f(x, n)), (POS, n))
+    with pytest.raises(TypeError, match="'pred' in case must be bool, but received float32"):
+        check(lambda x: case([(x, lambda: x)]), (POS,))
+    with pytest.raises(TypeError, match="'branch_index' in switch_case must be uint8"):
+        check(lambda x: switch_case(x, {0: lambda: x}), (POS,))
 
 
 def test_while_loop():

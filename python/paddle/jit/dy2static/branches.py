@@ -10,7 +10,7 @@ from ..structure import LEAF, flatten, leaf_paths, unflatten
 from . import breaks
 from .containers import TracedList
 from .early_exit import EXIT_FLAGS, RETURN_VALUE
-from .errors import Dy2StaticNameError, Dy2StaticTypeError, Dy2StaticValueError, Unusable, is_unusable, user_location
+from .errors import BranchRankError, Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, user_location
 from .slots import MISSING, BoxSlot, Found, Snapshot, Watch, assign
 from .texts import TracedText, assert_traced
 from .values import as_tensor, common_dtype, describe, is_leaf_value, is_number, number_dtype, same, truth, type_of
@@ -87,7 +87,7 @@ class _Merge:
         dtype = common_dtype(type_of(a), type_of(b))
         shapes = [tuple(v.shape) if api.is_tensor(v) else None for v in (a, b)]
         if None not in shapes and len(shapes[0]) != len(shapes[1]):
-            raise Dy2StaticValueError(
+            raise BranchRankError(
                 f"a Tensor has shape {list(shapes[0])} if the condition holds and {list(shapes[1])} if not: "
                 f"the ranks must agree ({self.where})"
             )

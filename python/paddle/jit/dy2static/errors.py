@@ -27,6 +27,18 @@ class Dy2StaticNameError(Dy2StaticError, UnboundLocalError):
     pass
 
 
+class BranchError(Dy2StaticTypeError, ValueError):
+    """Functions given to ``cond`` and its like return different structures."""
+
+
+class BranchDtypeError(Dy2StaticTypeError, RuntimeError):
+    """... or Tensors of different dtypes."""
+
+
+class BranchRankError(Dy2StaticValueError, RuntimeError):
+    """... or ranks."""
+
+
 def user_location() -> str:
     """``file:line`` of the innermost frame outside this package."""
     frame = sys._getframe(1)

@@ -13,10 +13,17 @@ from typing import Any
 from ...jit import _trace_api as api
 from ...jit.dy2static.branches import trace_select
 from ...jit.dy2static.convert import convert_call
-from ...jit.dy2static.errors import is_unusable, raise_unusable
+from ...jit.dy2static.errors import (
+    BranchDtypeError,
+    BranchError,
+    is_unusable,
+    raise_unusable,
+    user_location,
+)
 from ...jit.dy2static.loops import trace_while
 from ...jit.dy2static.slots import BoxSlot
-from ...jit.structure import flatten
+from ...jit.dy2static.values import describe
+from ...jit.structure import LEAF, flatten, unflatten
 from .while_block import Assert, While
 
 __all__ = ["Assert", "While", "case", "cond", "switch_case", "while_loop"]
@@ -32,7 +39,8 @@ def cond(pred, true_fn: Callable | None = None, false_fn: Callable | None = None
         name, return_names: for compatibility; unused.
 
     Raises:
-        TypeError: a function isn't callable, or the results' structures differ.
+        TypeError: a function isn't callable.
+        ValueError: the results' structures or ranks differ. RuntimeError: ranks or dtypes do.
     """
     for label, fn in (("true_fn", true_fn), ("false_fn", false_fn)):
         if fn is not None and not callable(fn):
@@ -40,7 +48,39 @@ def cond(pred, true_fn: Callable | None = None, false_fn: Callable | None = None
     if not api.is_traced(pred):
         chosen = true_fn if pred else false_fn
         return chosen() if chosen is not None else None
-    return _checked(trace_select(pred, _branch(true_fn), _branch(false_fn), "the result of cond"))
+    chosen, other = _branch(true_fn), _branch(false_fn)
+    first: list = [None]
+
+    def then():
+        first[0] = chosen()
+        return first[0]
+
+    return _checked(trace_select(pred, then, lambda: _agreeing(first[0], other()), "the result of cond"))
+
+
+def _agreeing(a: Any, b: Any) -> Any:
+    """``b`` in the structure of ``a``, where lists and tuples count alike."""
+    la: list = []
+    lb: list = []
+    sa, sb = flatten(a, la), flatten(b, lb)
+    if _same_nest(sa) != _same_nest(sb) or (a is None) != (b is None):
+        raise BranchError(
+            f"the true_fn of cond returns {describe(a)}, the false_fn {describe(b)}: both must have one structure ({user_location()})"
+        )
+    for x, y in zip(la, lb):
+        if api.is_tensor(x) and api.is_tensor(y) and x.dtype != y.dtype:
+            raise BranchDtypeError(
+                f"the true_fn of cond returns a Tensor of dtype {api.dtype_name(x.dtype)} where the false_fn returns one of "
+                f"{api.dtype_name(y.dtype)}: both must agree ({user_location()})"
+            )
+    return b if sa == sb else unflatten(sa, lb)
+
+
+def _same_nest(structure: Any) -> Any:
+    if structure == LEAF:
+        return LEAF
+    cls, extra, children = structure
+    return (tuple if cls is list else cls, extra, tuple([_same_nest(c) for c in children]))
 
 
 def _branch(fn: Callable | None) -> Callable:
@@ -124,6 +164,10 @@ def case(pred_fn_pairs: Sequence[tuple], default: Callable | None = None, name=N
             raise TypeError(f"The tuple's size of 'pred_fn_pairs' in case must be 2, but received: {len(pair)}-tuple.")
         if not callable(pair[1]):
             raise TypeError("The fn of pred_fn_pairs in Op(case) must be callable.")
+        if api.is_traced(pair[0]) and api.dtype_name(pair[0].dtype) != "bool":
+            raise TypeError(
+                f"The data type of 'pred' in case must be bool, but received {api.dtype_name(pair[0].dtype)}."
+            )
     if default is not None and not callable(default):
         raise TypeError("The default in Op(case) must be callable.")
     if not pairs:
@@ -156,6 +200,11 @@ def switch_case(branch_index, branch_fns, default: Callable | None = None, name=
     if not api.is_traced(branch_index):
         index = int(branch_index)
         return next((fn for key, fn in pairs if key == index), default)()
+    if api.dtype_name(branch_index.dtype) not in ("uint8", "int32", "int64"):
+        raise TypeError(
+            "The data type of 'branch_index' in switch_case must be uint8, int32 or int64, but received "
+            f"{api.dtype_name(branch_index.dtype)}."
+        )
     if len(branch_index.shape):
         branch_index = branch_index.reshape([])
 
