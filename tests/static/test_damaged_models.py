@@ -134,9 +134,6 @@ def test_other_parameters_on_purpose(saved, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        {"output_spec": ["y"]},
-        {"with_hook": True},
-        {"input_names_after_prune": ["x"]},
         {"separate_params": True},
         {"use_dist": True},
     ],

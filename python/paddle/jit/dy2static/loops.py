@@ -14,7 +14,7 @@ from .._state import state
 from ..structure import flatten, unflatten
 from . import breaks
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
-from .growth import NewKeys, grown, growths, has_symbolic_size
+from .growth import NewKeys, grown, growths
 from .slots import MISSING, AttributeSlot, BoxSlot, Found, HandleSlot, Snapshot, Watch, assign
 from .values import (
     as_tensor,
