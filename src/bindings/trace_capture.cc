@@ -193,18 +193,13 @@ PyObject* same_size(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {{"begin_trace", begin_trace, METH_VARARGS, nullptr},
-                           {"end_trace", end_trace, METH_VARARGS, nullptr},
-                           {"abort_trace", abort_trace, METH_O, nullptr},
-                           {"finish_segments", finish_segments, METH_VARARGS, nullptr},
-                           {"break_here", break_here, METH_O, nullptr},
-                           {"can_break", can_break, METH_NOARGS, nullptr},
-                           {"is_traced", is_traced, METH_O, nullptr},
-                           {"in_program", in_program, METH_O, nullptr},
-                           {"tracing", tracing, METH_NOARGS, nullptr},
-                           {"is_symint", py_is_symint, METH_O, nullptr},
-                           {"same_size", same_size, METH_VARARGS, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"begin_trace", begin_trace, METH_VARARGS, nullptr}, {"end_trace", end_trace, METH_VARARGS, nullptr},
+    {"abort_trace", abort_trace, METH_O, nullptr},       {"finish_segments", finish_segments, METH_VARARGS, nullptr},
+    {"break_here", break_here, METH_O, nullptr},         {"can_break", can_break, METH_NOARGS, nullptr},
+    {"is_traced", is_traced, METH_O, nullptr},           {"in_program", in_program, METH_O, nullptr},
+    {"tracing", tracing, METH_NOARGS, nullptr},          {"is_symint", py_is_symint, METH_O, nullptr},
+    {"same_size", same_size, METH_VARARGS, nullptr},     {}};
 
 }  // namespace
 

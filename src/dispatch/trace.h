@@ -358,8 +358,8 @@ Tensor array_length(Trace& trace, const Tensor& array);
 Tensor array_pop(Trace& trace, const Tensor& array, const Tensor& index);  // the list without the item
 Tensor array_join(Trace& trace, const Tensor& array, int64_t axis, bool stack);
 bool is_array(const Tensor& t);
-// All items as rows of one tensor, and a row of zeros after them, so that there is one. Only where `has_rows`: items are
-// of one shape, as far as sizes are known.
+// All items as rows of one tensor, and a row of zeros after them, so that there is one. Only where `has_rows`: items
+// are of one shape, as far as sizes are known.
 Tensor array_rows(Trace& trace, const Tensor& array);
 bool has_rows(const Tensor& array);
 // What their gradients are made of. An array's gradient is an array of as many items.
