@@ -31,6 +31,20 @@ def accepts(**others):
     return wrap
 
 
+def elsewhere(module):
+    """A ``__getattr__`` for ``module``: functions that are entry points of operators stand in ``paddle`` alone."""
+
+    def find(name):
+        import paddle
+
+        found = None if name.startswith("_") else getattr(paddle, name, None)
+        if callable(found) and not isinstance(found, type):
+            return found
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return find
+
+
 def finish(result, out=None):
     """`result`; with `out`, that handle now means it."""
     if out is None:

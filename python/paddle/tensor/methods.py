@@ -10,7 +10,7 @@ from ..base import core
 from ..base.core import _C_ops
 from ..framework.size import TensorSize
 from . import attribute, creation, indexing, linalg, logic, manipulation, math, random, search, stat
-from ._common import Tensor, in_place, place_of
+from ._common import Tensor, elsewhere, in_place, place_of
 
 # Functions whose first argument is the tensor: methods under the same name.
 _FUNCTIONS = """
@@ -320,3 +320,5 @@ def install() -> None:
     for name, other in _ALIASES.items():
         if hasattr(Tensor, other):
             setattr(Tensor, name, getattr(Tensor, other))
+    for module in _SOURCES:
+        module.__getattr__ = elsewhere(module.__name__)
