@@ -57,10 +57,12 @@ class PyLayerContext:
 
     @property
     def materialize_grads(self) -> bool:
+        """Whether outputs without a gradient give backward zeros rather than None."""
         return self._materialize
 
     @property
     def grad_in_dtype_consistent(self) -> bool:
+        """Whether gradients are cast to their outputs' dtype."""
         return self._dtype_consistent
 
     @property
@@ -147,10 +149,12 @@ class PyLayer(metaclass=_LayerMeta):
 
     @staticmethod
     def forward(ctx, *args, **kwargs):
+        """The function: gets a context and what ``apply`` was given. To be written by the subclass."""
         raise NotImplementedError("You must implement the forward function for PyLayer.")
 
     @staticmethod
     def backward(ctx, *args):
+        """Its gradient: gets the context and a gradient for each output. To be written by the subclass."""
         raise NotImplementedError("You must implement the backward function for PyLayer.")
 
     @classmethod

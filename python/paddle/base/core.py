@@ -178,22 +178,27 @@ def is_compiled_with_cuda() -> bool:
 
 
 def is_compiled_with_rocm() -> bool:
+    """Whether this build uses ROCm: never."""
     return False
 
 
 def is_compiled_with_xpu() -> bool:
+    """Whether this build uses XPUs: never."""
     return False
 
 
 def is_compiled_with_ipu() -> bool:
+    """Whether this build uses IPUs: never."""
     return False
 
 
 def is_compiled_with_cinn() -> bool:
+    """Whether the compiler is there: always."""
     return True
 
 
 def is_compiled_with_dist() -> bool:
+    """Whether distributed training is there: always."""
     return True
 
 

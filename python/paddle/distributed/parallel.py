@@ -73,17 +73,23 @@ def get_world_size(group=None) -> int:
 class ParallelEnv:
     """What the launcher said about this process."""
 
-    rank = property(lambda self: _dist.rank())
-    world_size = property(lambda self: _dist.world_size())
-    local_rank = property(lambda self: _dist.rank())
-    nranks = property(lambda self: _dist.world_size())
-    device_type = property(lambda self: "cpu")
-    device_id = property(lambda self: int((os.environ.get("FLAGS_selected_gpus") or "0").split(",")[0]))
+    rank = property(lambda self: _dist.rank(), doc="This process's rank.")
+    world_size = property(lambda self: _dist.world_size(), doc="Ranks of the job.")
+    local_rank = property(lambda self: _dist.rank(), doc="This process's rank.")
+    nranks = property(lambda self: _dist.world_size(), doc="Ranks of the job.")
+    device_type = property(lambda self: "cpu", doc="The kind of device: cpu.")
+    device_id = property(
+        lambda self: int((os.environ.get("FLAGS_selected_gpus") or "0").split(",")[0]), doc="The number of this process's device."
+    )
     dev_id = device_id
-    current_endpoint = property(lambda self: os.environ.get("PADDLE_CURRENT_ENDPOINT", ""))
-    trainer_endpoints = property(lambda self: os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(","))
-    nrings = property(lambda self: 1)
-    pg_timeout = property(lambda self: 1800000)
+    current_endpoint = property(
+        lambda self: os.environ.get("PADDLE_CURRENT_ENDPOINT", ""), doc="This process's address."
+    )
+    trainer_endpoints = property(
+        lambda self: os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(","), doc="All processes' addresses."
+    )
+    nrings = property(lambda self: 1, doc="Rings of a collective: 1.")
+    pg_timeout = property(lambda self: 1800000, doc="How long a collective waits, in milliseconds.")
 
 
 class _Bucket:

@@ -56,6 +56,7 @@ class Bernoulli(ExponentialFamily):
         return (self.logits.expand(shape) + paddle.log(u) - paddle.log1p(-u)) / temperature
 
     def cdf(self, value):
+        """The probability of at most this value, of the broadcast shape."""
         value = event(value, self.probs)
         zero, one = paddle.zeros_like(self.probs), paddle.ones_like(self.probs)
         value, p, zero, one = paddle.broadcast_tensors([value, self.probs, zero, one])

@@ -53,6 +53,7 @@ class Cauchy(Distribution):
         return -paddle.log1p(((value - self.loc) / self.scale).pow(2)) - math.log(math.pi) - paddle.log(self.scale)
 
     def cdf(self, value):
+        """The probability of at most this value, of the broadcast shape."""
         return paddle.atan((event(value, self.loc) - self.loc) / self.scale) / math.pi + 0.5
 
     def entropy(self):

@@ -68,6 +68,7 @@ class ContinuousBernoulli(Distribution):
         return self.mean * (log_q - log_p) - self._log_constant() - log_q
 
     def cdf(self, value):
+        """The probability of at most this value, of the broadcast shape."""
         value = event(value, self.probs)
         p = self._safe()
         exact = (p.pow(value) * (1 - p).pow(1 - value) + p - 1) / (2 * p - 1)
@@ -75,6 +76,7 @@ class ContinuousBernoulli(Distribution):
         return inner.clip(0.0, 1.0)
 
     def icdf(self, value):
+        """The value below which lies this share of the distribution, of the broadcast shape."""
         value = event(value, self.probs)
         p = self._safe()
         odds = paddle.log(p) - paddle.log1p(-p)

@@ -43,9 +43,11 @@ class Exponential(ExponentialFamily):
         return 1.0 - paddle.log(self.rate)
 
     def cdf(self, value):
+        """The probability of at most this value, of the broadcast shape."""
         return 1.0 - paddle.exp(-self.rate * event(value, self.rate))
 
     def icdf(self, value):
+        """The value below which lies this share of the distribution, of the broadcast shape."""
         return -paddle.log1p(-event(value, self.rate)) / self.rate
 
     def kl_divergence(self, other):

@@ -54,6 +54,7 @@ class Geometric(Distribution):
         return self.log_pmf(value)
 
     def cdf(self, k):
+        """The probability of at most this value, of the broadcast shape."""
         return 1.0 - paddle.pow(1.0 - self.probs, self._count(k).astype(self.probs.dtype) + 1)
 
     def entropy(self):

@@ -48,6 +48,7 @@ class Gumbel(Distribution):
         return -(z + paddle.exp(-z)) - paddle.log(self.scale)
 
     def cdf(self, value):
+        """The probability of at most this value, of the broadcast shape."""
         return paddle.exp(-paddle.exp(-self._standard(value)))
 
     def entropy(self):

@@ -43,10 +43,12 @@ class Laplace(Distribution):
         return 1 + paddle.log(2 * self.scale)
 
     def cdf(self, value):
+        """The probability of at most this value, of the broadcast shape."""
         z = (event(value, self.loc) - self.loc) / self.scale
         return 0.5 - 0.5 * paddle.sign(z) * paddle.expm1(-paddle.abs(z))
 
     def icdf(self, value):
+        """The value below which lies this share of the distribution, of the broadcast shape."""
         term = event(value, self.loc) - 0.5
         return self.loc - self.scale * paddle.sign(term) * paddle.log1p(-2 * paddle.abs(term))
 

@@ -77,9 +77,11 @@ class Config:
             self._prog_file, self._params_file = (os.fspath(f) for f in files)
 
     def set_prog_file(self, path: str) -> None:
+        """The file of the program: `.json`, or `.pdmodel`."""
         self._prog_file = path
 
     def set_params_file(self, path: str) -> None:
+        """The file of the parameters."""
         self._params_file = path
 
     def set_model_buffer(self, program, program_size: int, params, params_size: int) -> None:
@@ -87,15 +89,19 @@ class Config:
         self._buffers = (program[:program_size], params[:params_size])
 
     def model_dir(self) -> str:
+        """The folder of the model; empty if files were named."""
         return self._model_dir
 
     def prog_file(self) -> str:
+        """The program's file."""
         return self._prog_file
 
     def params_file(self) -> str:
+        """The parameters' file."""
         return self._params_file
 
     def model_from_memory(self) -> bool:
+        """Whether the model was given as bytes."""
         return self._buffers is not None
 
     # ---- this machine
@@ -104,6 +110,7 @@ class Config:
         self._threads, self._threads_set = int(count), True
 
     def cpu_math_library_num_threads(self) -> int:
+        """How many threads a run uses on the CPU."""
         return self._threads
 
     def switch_ir_optim(self, x: bool = True) -> None:
@@ -111,6 +118,7 @@ class Config:
         self._ir_optim = bool(x)
 
     def ir_optim(self) -> bool:
+        """Whether programs are optimised before they run."""
         return self._ir_optim
 
     def switch_ir_debug(self, x: bool = True, passes=()) -> None:
@@ -118,6 +126,7 @@ class Config:
         self._debug = bool(x)
 
     def set_optimization_level(self, opt_level: int = 2) -> None:
+        """0: programs run as they were saved; above: they are optimised."""
         self._level = opt_level
 
     def enable_memory_optim(self, x: bool = True) -> None:
@@ -129,6 +138,7 @@ class Config:
         self._cinn = True
 
     def enable_profile(self) -> None:
+        """Accepted: `paddle.profiler` records runs."""
         self._profile = True
 
     def disable_glog_info(self) -> None:
@@ -136,6 +146,7 @@ class Config:
         self._glog_disabled = True
 
     def glog_info_disabled(self) -> bool:
+        """Whether messages are off."""
         return self._glog_disabled
 
     def enable_new_ir(self, x: bool = True) -> None:
@@ -143,21 +154,26 @@ class Config:
         self._new_ir = bool(x)
 
     def new_ir_enabled(self) -> bool:
+        """Whether programs are PIR: always."""
         return self._new_ir
 
     def enable_new_executor(self, x: bool = True) -> None:
+        """Accepted: there is one executor."""
         self._new_executor = bool(x)
 
     def switch_use_feed_fetch_ops(self, x: bool = True) -> None:
         """Inputs and outputs are always handles."""
 
     def use_feed_fetch_ops_enabled(self) -> bool:
+        """Whether inputs are fed by operators."""
         return False
 
     def switch_specify_input_names(self, x: bool = True) -> None:
+        """Accepted: inputs have names always."""
         self._specify_input_name = bool(x)
 
     def specify_input_name(self) -> bool:
+        """Whether inputs are known by name."""
         return self._specify_input_name
 
     def set_optim_cache_dir(self, path: str) -> None:
@@ -165,6 +181,7 @@ class Config:
         self._cache_dir = path
 
     def enable_save_optim_model(self, save_optimized_model: bool = False) -> None:
+        """Accepted: whether the optimised program is to be written."""
         self._save_optimized = bool(save_optimized_model)
 
     def use_optimized_model(self, x: bool = False) -> None:
@@ -175,9 +192,11 @@ class Config:
         self._shape_range_path = path
 
     def shape_range_info_collected(self) -> bool:
+        """Whether ranges of shapes are collected."""
         return bool(self._shape_range_path)
 
     def shape_range_info_path(self) -> str:
+        """The file that ranges of shapes go to."""
         return self._shape_range_path
 
     # ---- passes
@@ -190,10 +209,12 @@ class Config:
         self._custom_passes, self._custom_only = list(passes), bool(custom_pass_only)
 
     def pass_builder(self) -> _PassBuilder:
+        """The passes that will run, to be edited."""
         return _PassBuilder(self)
 
     # ---- oneDNN
     def enable_onednn(self) -> None:
+        """oneDNN serves products and convolutions: it does so anyway."""
         self._onednn = True
 
     def disable_onednn(self) -> None:
@@ -201,9 +222,11 @@ class Config:
         self._onednn = False
 
     def onednn_enabled(self) -> bool:
+        """Whether oneDNN is used."""
         return self._onednn
 
     def set_onednn_cache_capacity(self, capacity: int = 0) -> None:
+        """Accepted: the cache needs no limit."""
         self._onednn_cache = capacity
 
     def set_onednn_op(self, names) -> None:
@@ -221,6 +244,7 @@ class Config:
         self._int8 = True
 
     def onednn_int8_enabled(self) -> bool:
+        """Whether products may run in int8."""
         return self._int8
 
     def disable_onednn_fc_passes(self) -> None:
@@ -240,15 +264,19 @@ class Config:
         """The CPU is used anyway."""
 
     def use_gpu(self) -> bool:
+        """Whether a GPU runs the program."""
         return False
 
     def gpu_device_id(self) -> int:
+        """The GPU's number."""
         return 0
 
     def memory_pool_init_size_mb(self) -> int:
+        """The memory that is taken from a GPU first, in MiB."""
         return 100
 
     def fraction_of_gpu_memory_for_pool(self) -> float:
+        """That memory as a share of all."""
         return 0.0
 
     def enable_low_precision_io(self, x: bool = True) -> None:
@@ -278,18 +306,23 @@ class Config:
         raise RuntimeError("To use XPU inference, please compile with option 'WITH_XPU' or 'LITE_WITH_XPU' first.")
 
     def use_xpu(self) -> bool:
+        """Whether an XPU runs the program."""
         return False
 
     def xpu_device_id(self) -> int:
+        """The XPU's number."""
         return self._xpu.device_id
 
     def set_xpu_device_id(self, device_id: int = 0) -> None:
+        """Which XPU to use."""
         self._xpu.device_id = device_id
 
     def xpu_config(self) -> XpuConfig:
+        """The XPU's options."""
         return self._xpu
 
     def set_xpu_config(self, config: XpuConfig) -> None:
+        """Sets the XPU's options."""
         self._xpu = config
 
     def enable_ipu(self, *args, **kwargs) -> None:
@@ -304,6 +337,7 @@ class Config:
         raise _unavailable("Paddle-TensorRT", "TENSORRT")
 
     def tensorrt_engine_enabled(self) -> bool:
+        """Whether TensorRT is used: never."""
         return False
 
     tensorrt_dla_enabled = tensorrt_dynamic_shape_enabled = tensorrt_explicit_quantization_enabled = (
@@ -313,9 +347,11 @@ class Config:
     trt_allow_build_at_runtime = onnxruntime_enabled = openvino_engine_enabled = tensorrt_engine_enabled
 
     def tensorrt_precision_mode(self) -> PrecisionType:
+        """TensorRT's precision."""
         return PrecisionType.Float32
 
     def tensorrt_optimization_level(self) -> int:
+        """TensorRT's level of optimisation."""
         return 3
 
     def _for_tensorrt(self, *args, **kwargs) -> None:

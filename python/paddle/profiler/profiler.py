@@ -132,12 +132,14 @@ class Profiler:
         self._step_event: RecordEvent | None = None
 
     def start(self) -> None:
+        """Begins to record, as the schedule says."""
         _timer.active = self._timer
         self._timer.begin()
         if not self.timer_only:
             self._enter(self.scheduler(self.step_num))
 
     def stop(self) -> None:
+        """Ends recording."""
         if _timer.active is self._timer:
             _timer.active = None
         if self.current_state in _RECORDING:

@@ -271,6 +271,28 @@ _PROPERTIES = {
 }  # fmt: skip
 
 
+_DOCS = {
+    "T": "The axes in reverse order.", "mT": "The last two axes exchanged.", "H": "The conjugate of ``T``.",
+    "mH": "The conjugate of ``mT``.", "device": "The device's name, with ``type`` and ``index``.",
+    "is_cuda": "Whether the elements are on a GPU.", "layout": "The order of axes: NCHW.", "grad_": "``grad``.",
+    "get_strides": "``strides``.", "is_sparse": "Whether only some elements are stored.",
+    "is_sparse_coo": "Whether elements are stored with their coordinates.",
+    "is_sparse_csr": "Whether elements are stored by rows.", "is_selected_rows": "Whether only some rows are stored.",
+    "to_dense": "All elements; itself if they are.", "clone": "A copy in memory of its own; gradients flow through.",
+    "dim": "The number of axes.", "ndimension": "The number of axes.", "numel": "The number of elements, as a tensor.",
+    "nbytes": "The bytes of all elements.",
+}  # fmt: skip
+
+
+def _documented(name, member):
+    """``member``, with a docstring if it is one of ``_DOCS`` and has none."""
+    if name in _DOCS and isinstance(member, property):
+        return property(member.fget, member.fset, doc=member.__doc__ or _DOCS[name])
+    if name in _DOCS and not member.__doc__:
+        member.__doc__ = _DOCS[name]
+    return member
+
+
 # Methods that live in paddle.linalg, which is loaded when one is first called.
 _LINALG = """
 cholesky_inverse cholesky_solve cond eigvalsh lstsq lu lu_unpack ormqr pca_lowrank pinv qr solve svd_lowrank
@@ -320,5 +342,8 @@ def install() -> None:
     for name, other in _ALIASES.items():
         if hasattr(Tensor, other):
             setattr(Tensor, name, getattr(Tensor, other))
+    for name in _DOCS:
+        if name in vars(Tensor):
+            setattr(Tensor, name, _documented(name, vars(Tensor)[name]))
     for module in _SOURCES:
         module.__getattr__ = elsewhere(module.__name__)

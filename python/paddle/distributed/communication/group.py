@@ -16,14 +16,16 @@ class Group:
     def __init__(self, rank_in_group, id, ranks, pg=None, name=None) -> None:
         self._rank, self._id, self._ranks, self._name = rank_in_group, id, list(ranks), name
 
-    rank = property(lambda self: self._rank)
-    ranks = property(lambda self: list(self._ranks))
-    nranks = property(lambda self: len(self._ranks))
-    world_size = property(lambda self: len(self._ranks) if self._rank >= 0 else -1)
-    id = property(lambda self: self._id)
-    name = property(lambda self: self._name or f"_default_pg{self._id}")
-    backend = property(lambda self: _dist.group_info(self._id)[3])
-    process_group = property(lambda self: self)
+    rank = property(lambda self: self._rank, doc="This process's place in the group; -1 outside it.")
+    ranks = property(lambda self: list(self._ranks), doc="The members' global ranks.")
+    nranks = property(lambda self: len(self._ranks), doc="How many members there are.")
+    world_size = property(
+        lambda self: len(self._ranks) if self._rank >= 0 else -1, doc="How many members there are; -1 outside the group."
+    )
+    id = property(lambda self: self._id, doc="The group's number.")
+    name = property(lambda self: self._name or f"_default_pg{self._id}", doc="The group's name.")
+    backend = property(lambda self: _dist.group_info(self._id)[3], doc="What carries the group's messages.")
+    process_group = property(lambda self: self, doc="The group itself.")
 
     def is_member(self) -> bool:
         """Whether this process takes part: it is in the group and the group is more than itself."""

@@ -59,6 +59,7 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self) -> int:
+        """How many indices a pass has."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self):

@@ -111,4 +111,5 @@ class DistributedStrategy:
 
 for _name in (*SWITCHES, *CONFIGS, "hybrid_configs", "hybrid_parallel_order"):
     setattr(DistributedStrategy, _name, property(lambda self, n=_name: self._values[n],
-                                                 lambda self, value, n=_name: DistributedStrategy.__setattr__(self, n, value)))  # fmt: skip
+                                                 lambda self, value, n=_name: DistributedStrategy.__setattr__(self, n, value),
+                                                 doc=f"The field ``{_name}``."))  # fmt: skip

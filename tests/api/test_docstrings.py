@@ -1,0 +1,75 @@
+"""Every public function, class and method says what it does."""
+
+import importlib
+import inspect
+import pathlib
+
+import paddle
+import pytest
+
+# Names that still have none: none may be added.
+STILL = set(pathlib.Path(__file__).with_name("undocumented.txt").read_text().split())
+
+# Packages whose public names (``__all__``, or what has no underscore) are looked at; new ones belong here.
+PACKAGES = """
+paddle paddle.amp paddle.autograd paddle.device paddle.device.cuda paddle.distributed paddle.distributed.fleet
+paddle.distributed.fleet.utils paddle.distribution paddle.fft paddle.geometric paddle.incubate paddle.incubate.nn
+paddle.inference paddle.io paddle.jit paddle.linalg paddle.metric paddle.nn paddle.nn.functional paddle.nn.initializer
+paddle.nn.utils paddle.optimizer paddle.optimizer.lr paddle.profiler paddle.regularizer paddle.signal
+paddle.static paddle.static.nn paddle.utils paddle.vision paddle.vision.models paddle.vision.ops
+paddle.vision.transforms
+""".split()
+
+
+def _public(module):
+    names = getattr(module, "__all__", None) or [n for n in dir(module) if not n.startswith("_")]
+    for name in names:
+        try:
+            found = getattr(module, name, None)
+        except ImportError:  # announced, and not there yet
+            continue
+        if callable(found):
+            yield name, found
+
+
+def _methods(cls):
+    """The public methods and properties that a class of ours defines itself, but for what only fills in a base's."""
+    for name, member in vars(cls).items():
+        inner = member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
+        if name.startswith("_") or not (inspect.isfunction(inner) or isinstance(inner, property)):
+            continue
+        if not any(hasattr(base, name) for base in cls.__mro__[1:]):
+            yield name, inner
+
+
+def undocumented(module_name):
+    module = importlib.import_module(module_name)
+    for name, found in _public(module):
+        if not str(getattr(found, "__module__", "") or "paddle").startswith("paddle"):
+            continue
+        if inspect.isclass(found):
+            if not (found.__doc__ or "").strip():
+                yield f"{module_name}.{name}"
+            if found is paddle.Tensor and module_name != "paddle":
+                continue
+            for method, inner in _methods(found):
+                if not (inner.__doc__ or "").strip():
+                    yield f"{module_name}.{name}.{method}"
+        elif not (inspect.getdoc(found) or "").strip():
+            yield f"{module_name}.{name}"
+
+
+@pytest.mark.parametrize("module", PACKAGES)
+def test_every_public_name_has_a_docstring(module):
+    missing = set(undocumented(module))
+    assert missing <= STILL, f"without a docstring: {sorted(missing - STILL)}"
+    own = {n for n in STILL if n.startswith(module + ".") and not n.startswith("paddle.Tensor.")}
+    deeper = {n for n in own for other in PACKAGES if other.startswith(module + ".") and n.startswith(other + ".")}
+    idle = own - deeper - missing
+    assert not idle, f"in undocumented.txt, but documented: {sorted(idle)}"
+
+
+def test_every_method_of_tensor_has_a_docstring():
+    names = [n for n in dir(paddle.Tensor) if not n.startswith("_")]
+    missing = {f"paddle.Tensor.{n}" for n in names if not inspect.getdoc(getattr(paddle.Tensor, n))}
+    assert missing <= STILL, f"without a docstring: {sorted(missing - STILL)}"
