@@ -241,6 +241,12 @@ class Block:
         self.program._edited()
         return op
 
+    def append_op(self, type, inputs=None, outputs=None, attrs=None):
+        """Appends an operator by its name (``paddle.static.append_op``)."""
+        from ..static.append_op import append_op
+
+        return append_op(self, type, inputs, outputs, attrs)
+
     def remove_op(self, op) -> None:
         """Erases an operation whose results nobody uses."""
         op.erase()
