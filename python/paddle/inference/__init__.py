@@ -1,12 +1,12 @@
 """Running saved programs: a Config says what, ``create_predictor`` prepares it, and the Predictor runs it."""
 
 from .config import Config, XpuConfig
+from .mixed_precision import convert_to_mixed_precision
 from .predictor import Predictor, PredictorPool, Tensor, create_predictor
 from .types import (
     DataType,
     PlaceType,
     PrecisionType,
-    convert_to_mixed_precision,
     get_num_bytes_of_data_type,
     get_trt_compile_version,
     get_trt_runtime_version,

@@ -8,7 +8,6 @@ __all__ = [
     "DataType",
     "PlaceType",
     "PrecisionType",
-    "convert_to_mixed_precision",
     "get_num_bytes_of_data_type",
     "get_trt_compile_version",
     "get_trt_runtime_version",
@@ -79,24 +78,3 @@ def get_trt_compile_version() -> tuple:
 def get_trt_runtime_version() -> tuple:
     """(0, 0, 0): there is no TensorRT."""
     return (0, 0, 0)
-
-
-def convert_to_mixed_precision(
-    model_file: str,
-    params_file: str,
-    mixed_model_file: str,
-    mixed_params_file: str,
-    mixed_precision: PrecisionType,
-    backend: PlaceType,
-    keep_io_types: bool = True,
-    black_list=None,
-    **kwargs,
-) -> None:
-    """Not available.
-
-    Raises:
-        NotImplementedError: always; save the model in half precision instead (``layer.to(dtype=...)``, then ``jit.save``).
-    """
-    raise NotImplementedError(
-        "[convert_to_mixed_precision] is not available: convert the layer with layer.to(dtype='bfloat16') and save it"
-    )
