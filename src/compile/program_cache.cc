@@ -38,7 +38,7 @@ bool passes_are_ours() {
 
 bool can_be_kept(const pir::Program& program, const PipelineOptions& options) {
   return options.place.is_cpu() && options.inputs.empty() && !options.inference && !options.keep_all_groups &&
-         !distributed::is_distributed(program);
+         !options.decisions && !distributed::is_distributed(program);
 }
 
 // What the passes follow from beside the program, now; empty: not all of it can be said, or nothing can be kept.

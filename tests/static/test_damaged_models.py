@@ -155,3 +155,9 @@ def test_protobuf_programs_are_not_written(tmp_path):
         paddle.set_flags({"FLAGS_json_format_model": True})
     with pytest.raises(NotImplementedError, match="legacy_format"):
         paddle.static.save_inference_model(str(tmp_path / "net"), [], [], None, legacy_format=True)
+
+
+def test_a_program_of_paddle_2_says_what_to_do(tmp_path):
+    (tmp_path / "net.pdmodel").write_bytes(b"\x0a\x00")
+    with pytest.raises(ValueError, match="net.pdmodel.*Paddle 2.*convert"):
+        paddle.jit.load(str(tmp_path / "net"))

@@ -10,6 +10,7 @@ from typing import Any
 from . import _trace_api as trace
 from ._state import switches
 from .dy2static import convert
+from .formats import refuse_paddle_2
 from .report import Report
 from .saving import save
 from .static_function import StaticFunction
@@ -166,10 +167,15 @@ def load(path: str, **configs) -> TranslatedLayer:
     Args:
         path: the prefix given to ``save``.
         model_filename, params_filename (str): other file names in the folder ``path``.
+
+    Raises:
+        ValueError: there is no such program, it is one of Paddle 2, or its bytes are damaged.
+        NotImplementedError: its version, or an operation in it, isn't known here.
     """
     if not isinstance(path, str) or not path:
         raise ValueError(f"[jit.load] expected a file prefix, got {path!r}")
     unknown = sorted(set(configs) - {"model_filename", "params_filename", "keep_name_table", "use_dist"})
     if unknown:
         raise ValueError(f"[jit.load] unknown option '{unknown[0]}'")
+    refuse_paddle_2("jit.load", path)
     return TranslatedLayer._from_loaded(trace.load(path, configs))

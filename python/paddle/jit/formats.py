@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 
 from ..framework.flags import get_flags
 
@@ -28,6 +29,18 @@ def check_format(function: str, options: dict) -> None:
     if not get_flags("FLAGS_json_format_model")["FLAGS_json_format_model"]:
         raise NotImplementedError(
             f"[{function}] FLAGS_json_format_model=0 asks for a protobuf program (.pdmodel): only .json is written"
+        )
+
+
+def refuse_paddle_2(function: str, prefix: str) -> None:
+    """
+    Raises:
+        ValueError: there is a program of Paddle 2 under this prefix, and none of Paddle 3.
+    """
+    if os.path.exists(prefix + ".pdmodel") and not os.path.exists(prefix + ".json"):
+        raise ValueError(
+            f"[{function}] '{prefix}.pdmodel' is a program of Paddle 2; convert it with official Paddle 3 "
+            "(paddle.static.load_inference_model, then save_inference_model), which writes a .json"
         )
 
 

@@ -20,18 +20,15 @@ from types import CodeType, FunctionType
 from .. import _trace_api as api
 from . import source
 
-# What decides how a function comes out. What transformed code calls while it runs isn't among it.
-_FILES = ("analysis.py", "convert.py", "early_exit.py", "eligibility.py", "expressions.py", "kept.py", "source.py", "transformer.py",
-          "../guards.py")  # fmt: skip
-
 
 @functools.cache
 def _version() -> bytes | None:
     """Everything beside the function itself; None where this package has no files to tell its version by."""
     digest = hashlib.blake2b(f"{sys.version} {sys.flags.optimize}".encode(), digest_size=16)
     try:
-        for path in (Path(__file__).parent / name for name in _FILES):
-            digest.update(path.read_bytes() + b"\0")
+        here = Path(__file__).parent
+        for path in [here.with_name("guards.py"), *sorted(here.glob("*.py"))]:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     except OSError:
         return None
     return digest.digest()
