@@ -17,7 +17,11 @@ import numpy as np
 import paddle
 from paddle import nn
 
-out = {}
+from paddle.jit.dy2static import convert
+
+out, transformed = {}, []
+original = convert.transformed_tree
+convert.transformed_tree = lambda fn, *rest: transformed.append(fn.__qualname__) or original(fn, *rest)
 
 def arrays(*tensors):
     return [np.asarray(t.numpy(), dtype="float64").ravel().tolist() for t in tensors]
@@ -71,7 +75,7 @@ def picked(x):
 out["picked"] = arrays(picked(paddle.to_tensor([1.0, -1.0, 2.0])))
 
 from paddle._core import trace
-print(json.dumps([out, trace.cache_counts()]))
+print(json.dumps([out, {**trace.cache_counts(), "functions_transformed": len(transformed)}]))
 """
 
 
@@ -100,7 +104,8 @@ def test_the_second_process_compiles_nothing(cold, script):
     assert counts["programs_kept"] >= 6 and counts["groups_compiled"] > 0
     again, found = run(folder, script)
     assert again == numbers
-    assert found["programs_kept"] == found["groups_compiled"] == 0
+    assert counts["functions_transformed"] > 0
+    assert found["programs_kept"] == found["groups_compiled"] == found["functions_transformed"] == 0
     assert found["programs_found"] == counts["programs_kept"] + counts["programs_found"]
 
 
@@ -108,6 +113,7 @@ def test_the_results_are_those_without_compiler_and_disk(cold, script):
     import numpy as np
 
     without, counts = run("off", script, FLAGS_use_cinn="0")
+    assert counts.pop("functions_transformed") > 0
     assert counts == dict.fromkeys(counts, 0)
     for name, arrays in without.items():
         for a, b in zip(arrays, cold[1][name]):

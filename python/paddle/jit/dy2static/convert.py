@@ -231,7 +231,7 @@ def transformed_source(fn: types.FunctionType) -> str | None:
 
 def _compile(fn: types.FunctionType) -> Callable | None:
     """A function that builds the transformed form of any function with ``fn``'s code (each has its own closure)."""
-    from . import runtime  # noqa: F401  (as above)
+    from . import stand_ins  # noqa: F401  (as above: what a name means depends on it)
 
     is_library = _library_test(fn.__globals__)
     known = kept.find(fn.__code__, is_library) if log is None else None
