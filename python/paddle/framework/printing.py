@@ -54,7 +54,8 @@ def _format_element(value) -> str:
     if isinstance(value, np.bool_):
         return "True" if value else "False"
     if isinstance(value, np.complexfloating):
-        return f"({value.real:.{options.precision}f}+{value.imag:.{options.precision}f}j)"
+        plus = "+" if value.imag >= 0 else ""  # -0.0 is not below 0, so it follows a plus: as Paddle prints it
+        return f"({value.real:.{options.precision}f}{plus}{value.imag:.{options.precision}f}j)"
     return _format_float(value) if isinstance(value, np.floating) else str(value)
 
 

@@ -69,3 +69,10 @@ def memory_summary(device=None) -> None:
 def vmm_compact(device=None) -> int:
     """Bytes freed by moving tensors together; none are moved."""
     return 0
+
+
+# What works on every device, under the names that programs for CUDA use.
+device = _device.device
+get_rng_state, set_rng_state = _device.get_rng_state, _device.set_rng_state
+manual_seed = manual_seed_all = _device.manual_seed
+is_bf16_supported = _device.is_bf16_supported

@@ -6,6 +6,7 @@ from __future__ import annotations
 import paddle
 from paddle import _C_ops
 
+from ...tensor._common import in_place
 from .._alias import accepts
 
 __all__ = []
@@ -206,8 +207,11 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
 
 @accepts(x="input")
 def silu(x, inplace=False, name=None):
-    """x * sigmoid(x); `inplace` is accepted and changes nothing but the memory."""
-    return _C_ops.silu(x)
+    """x * sigmoid(x); with `inplace`, written into `x`."""
+    return _silu_(x) if inplace else _C_ops.silu(x)
+
+
+_silu_ = in_place(_C_ops.silu, "silu_")
 
 
 @accepts(x="input", axis="dim")

@@ -7,6 +7,7 @@ import math
 import paddle
 from paddle import _C_ops
 
+from ...tensor._common import in_place
 from .._alias import accepts
 
 __all__ = []
@@ -26,7 +27,7 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
         p (float | Tensor): in [0, 1].
         axis (int | sequence, optional): the dimensions along which the mask varies; all when None.
         training (bool): otherwise nothing is zeroed.
-        inplace (bool): accepted; changes nothing but the memory.
+        inplace (bool): the result is written into `x`.
         mode (str): "upscale_in_train" divides by 1 - p in training; "downscale_in_infer" multiplies by 1 - p outside.
 
     Raises:
@@ -40,6 +41,8 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
     _check_p(p)
     if mode not in ("downscale_in_infer", "upscale_in_train"):
         raise ValueError("mode argument should be 'downscale_in_infer' or 'upscale_in_train'")
+    if inplace:
+        return in_place(dropout)(x, p, axis, training, mode=mode)
     if axis is None:
         if isinstance(p, (int, float)) and p == 0:
             return x
@@ -71,7 +74,7 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     rank = len(input.shape)
     if rank not in (2, 3):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {rank}D input.")
-    return dropout(input, p, [0] if rank == 2 else [0, 1], training)
+    return dropout(input, p, [0] if rank == 2 else [0, 1], training, inplace)
 
 
 def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):

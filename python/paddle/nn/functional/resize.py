@@ -133,7 +133,7 @@ def _scaled(size, factor):
     whole, part = round(factor), round(1 / factor)
     if whole == factor:
         return size * whole
-    return size // part if 1 / part == factor else math.floor(size * factor)
+    return size // part if part and 1 / part == factor else math.floor(size * factor)
 
 
 def _scale(n, out, factor, align_corners):

@@ -14,6 +14,16 @@ from .decay import (
     PolynomialDecay,
     StepDecay,
 )
+from .functions import (  # noqa: F401
+    cosine_decay,
+    exponential_decay,
+    inverse_time_decay,
+    linear_lr_warmup,
+    natural_exp_decay,
+    noam_decay,
+    piecewise_decay,
+    polynomial_decay,
+)
 from .plateau import ReduceOnPlateau
 
 __all__ = [
