@@ -1,6 +1,12 @@
-// Gradients that the user wrote in Python, in captured programs (pir/custom_gradient.h).
+// What of the user's Python stays in captured programs: gradients (pir/custom_gradient.h), and functions that programs
+// call (executor/host_call.h).
 #include "dispatch/trace_gradients.h"
+
+#include "api/ops.h"
+#include "bindings/op_entry.h"
 #include "bindings/trace_objects.h"
+#include "dispatch/state.h"
+#include "executor/host_call.h"
 
 namespace paddle::bindings {
 namespace {
@@ -81,7 +87,56 @@ PyObject* region_leaks(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {{"build_custom_grad", build_custom_grad, METH_VARARGS, nullptr},
+// ---- functions that programs call (cf.host_call); a program may outlive everything else that holds one
+std::vector<PyObject*>& host_functions() {
+  static std::vector<PyObject*> list;
+  return list;
+}
+
+// A tensor of its own: what it was given may be overwritten when the call is over.
+Tensors call_python(int64_t function, std::span<const Tensor> inputs) {
+  AcquireGil gil;
+  dispatch::StackScope outside;
+  dispatch::GradMode off(false);
+  Object list = own(PyList_New(0));
+  for (const Tensor& t : inputs) must_zero(PyList_Append(list.get(), own(wrap(ops::assign(t))).get()));
+  Object result = own(PyObject_CallOneArg(host_functions().at(static_cast<size_t>(function)), list.get()));
+  return tensors_from(result.get(), "py_func");
+}
+
+// host_call(function, inputs, [(shape, dtype), ...]) -> results. The function takes and returns a list of tensors.
+PyObject* host_call(PyObject*, PyObject* args) {
+  return guard([&] {
+    PyObject *function, *inputs, *types;
+    if (!PyArg_ParseTuple(args, "OOO", &function, &inputs, &types)) throw PythonError();
+    dispatch::Trace& trace = active_capture();
+    std::vector<pir::Value> values;
+    for (const Tensor& t : values_from(inputs, "py_func")) values.push_back(trace.value_of(t));
+    std::vector<pir::Type> results;
+    Object seq = own(PySequence_Fast(types, "py_func"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
+      PyObject *shape, *dtype;
+      if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(seq.get(), i), "OO", &shape, &dtype)) throw PythonError();
+      results.push_back(pir::Type::tensor(dtype_from(dtype, "py_func"), shape_of_spec(shape, nullptr, "")));
+    }
+    Py_INCREF(function);
+    host_functions().push_back(function);
+    pir::Operation* op =
+        trace.emit(pir::op_def("cf.host_call"), values,
+                   {{"function", pir::Attribute::i64(static_cast<int64_t>(host_functions().size()) - 1)},
+                    {"process", pir::Attribute::string(executor::process_token())}},
+                   results);
+    Tensors out;
+    for (size_t k = 0; k < op->num_results(); ++k) {
+      op->result(k).set_stop_gradient(true);
+      out.push_back(trace.tensor_of(op->result(k), true));
+    }
+    return wrap_values(out);
+  });
+}
+
+PyMethodDef functions[] = {{"host_call", host_call, METH_VARARGS, nullptr},
+                           {"build_custom_grad", build_custom_grad, METH_VARARGS, nullptr},
                            {"add_gradient_hook", add_gradient_hook, METH_VARARGS, nullptr},
                            {"remove_gradient_hook", remove_gradient_hook, METH_O, nullptr},
                            {"region_leaks", region_leaks, METH_VARARGS, nullptr},
@@ -89,6 +144,9 @@ PyMethodDef functions[] = {{"build_custom_grad", build_custom_grad, METH_VARARGS
 
 }  // namespace
 
-void add_trace_gradients(PyObject* module) { add_functions(module, functions); }
+void add_trace_gradients(PyObject* module) {
+  add_functions(module, functions);
+  executor::host_call = call_python;
+}
 
 }  // namespace paddle::bindings

@@ -9,6 +9,7 @@
 #include "dispatch/trace.h"
 #include "executor/arrays.h"
 #include "executor/executable.h"
+#include "executor/host_call.h"
 #include "executor/message.h"
 #include "pir/constant.h"
 #include "pir/custom_gradient.h"
@@ -98,6 +99,15 @@ class Interpretation {
       return set(op.result(), {slot(op.operand(0)).list[static_cast<size_t>(op.attr("index").as_int())], {}});
     if (op.is("pd_op.if")) return branch(op);
     if (op.is("pd_op.while")) return loop(op);
+    if (op.is("cf.host_call")) {
+      check(!dispatch::tracing(), ErrorKind::kNotImplemented,
+            "[py_func] a program that calls back into Python can't be part of another");
+      Tensors given;
+      for (Value v : op.operands()) given.push_back(tensor(v));
+      Tensors made = executor::call_host(op, given);
+      for (size_t k = 0; k < made.size(); ++k) set(op.result(k), {std::move(made[k]), {}});
+      return;
+    }
     if (op.is("cf.stack_create") || op.is("cf.stack_copy") || op.is("cf.tuple_push") || op.is("cf.tuple_pop") ||
         op.is("pd_op.has_elements"))
       return stack_operation(op);

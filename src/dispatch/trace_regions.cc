@@ -42,6 +42,13 @@ using pir::Value;
   add("cf.array_split", {one("x"), one("like")}, {out});
   add("cf.assert", {one("cond"), many("data")}, {}, uint64_t{kSideEffect});
   add("cf.print", {many("data")}, {}, uint64_t{kSideEffect});
+  pir::OpDef call;
+  call.name = "cf.host_call";
+  call.dialect = "cf";
+  call.operands = {many("inputs")};
+  call.results = {{"outs", true, false, true}};
+  call.traits = uint64_t{kSideEffect};
+  pir::register_op(std::move(call));
   return true;
 }();
 

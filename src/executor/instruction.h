@@ -42,6 +42,7 @@ enum class Kind : uint8_t {
   kHasElements,
   kAssert,
   kPrint,
+  kHostCall,
 };
 
 // How an argument of a kernel is made from the frame.

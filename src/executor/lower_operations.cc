@@ -77,6 +77,8 @@ void Lowering::lower(Operation& op, Instruction& i, std::unordered_map<Value, co
     i.kind = Kind::kAssert, i.message = message_of(op);
   else if (op.is("cf.print"))
     i.kind = Kind::kPrint, i.message = message_of(op);
+  else if (op.is("cf.host_call"))
+    i.kind = Kind::kHostCall;
   else if (op.info()) {
     kernel(op, i, last);
   } else {

@@ -10,6 +10,7 @@
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "executor/arrays.h"
+#include "executor/host_call.h"
 #include "executor/runner.h"
 #include "tensor/element.h"
 
@@ -178,6 +179,14 @@ void Runner::step(const Instruction& i) {
       Tensors shown;
       for (size_t k = 0; k < i.operands.size(); ++k) shown.push_back(tensor(i, k));
       return print_hook(*i.message, shown);
+    }
+    case Kind::kHostCall: {
+      Tensors given;
+      for (size_t k = 0; k < i.operands.size(); ++k) given.push_back(tensor(i, k));
+      Tensors made = call_host(*i.source, given);
+      for (size_t k = 0; k < made.size(); ++k)
+        if (i.results[k] != kNone) result(i, k) = std::move(made[k]);
+      return;
     }
   }
 }

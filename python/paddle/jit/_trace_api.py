@@ -171,6 +171,11 @@ def region_leaks(region, result) -> bool:
     return core().region_leaks(region, result)
 
 
+def host_call(function, inputs, types) -> list:
+    """An operation that calls ``function(list of tensors) -> list`` when the program runs; ``types`` are (shape, dtype)."""
+    return core().host_call(function, list(inputs), list(types))
+
+
 def break_here(why: str) -> None:
     core().break_here(why)
 

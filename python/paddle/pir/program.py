@@ -287,6 +287,7 @@ class Block:
             return tensor
         tensor = core.full([1 if n is None or n < 0 else n for n in shape or []], 0.0, dtype)
         tensor.name = name
+        tensor._declared_shape = list(shape or [])  # None sizes are known when something is assigned
         return tensor
 
     def create_parameter(self, name=None, shape=None, dtype="float32", initializer=None, **kwargs):

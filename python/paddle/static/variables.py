@@ -17,7 +17,6 @@ __all__ = [
     "data",
     "is_persistable",
     "name_scope",
-    "py_func",
     "setitem",
 ]
 
@@ -137,18 +136,6 @@ def Print(
     else:
         print(*parts, input)
     return input
-
-
-def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
-    """Not available: a program can't call back into Python.
-
-    Raises:
-        NotImplementedError: always; write the function with operators, or as a custom operator
-            (``paddle.utils.cpp_extension``).
-    """
-    raise NotImplementedError(
-        "[py_func] a program can't call back into Python: write the function with operators, or as a custom operator"
-    )
 
 
 def device_guard(device=None):
