@@ -59,12 +59,24 @@ std::set<std::string> constants_of(const pir::Program& program) {
   return names;
 }
 
+// Beyond this, reading them to find a program takes longer than finishing it.
+constexpr size_t kMostConstants = size_t{32} << 20;
+
+size_t bytes_of(const pir::Program& program, const std::set<std::string>& constants) {
+  size_t bytes = 0;
+  for (const std::string& name : constants)
+    if (const Tensor t = program.parameter(name); t.defined())
+      bytes += static_cast<size_t>(t.numel()) * size_of(t.dtype());
+  return bytes;
+}
+
 }  // namespace
 
 ProgramKey::ProgramKey(const pir::Program& program, const PipelineOptions& options, std::string_view purpose) {
   if (!can_be_kept(program, options)) return;
   const std::string around = surroundings();
-  if (around.empty()) return;
+  const std::set<std::string> constants = constants_of(program);
+  if (around.empty() || bytes_of(program, constants) > kMostConstants) return;
   pir::ProgramWriter w;
   ByteWriter& out = w.out();
   out.text("finished program");
@@ -72,7 +84,6 @@ ProgramKey::ProgramKey(const pir::Program& program, const PipelineOptions& optio
   out.number(int64_t{options.cinn});
   out.number(int64_t{options.keep_weights});
   out.text(purpose);
-  const std::set<std::string> constants = constants_of(program);
   w.program(program, [&](const std::string& name) { return constants.count(name) > 0; });
   symbols_ = w.symbols();
   bytes_ = w.out().bytes();
