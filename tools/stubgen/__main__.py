@@ -42,7 +42,8 @@ def _public(module) -> dict[str, object]:
 
 
 def _needs_stub(module, members: dict[str, object], operators: Operators) -> bool:
-    return hasattr(module, "__getattr__") or any(operators.is_operator(v) for v in members.values())
+    lazy = getattr(module, "__getattr__", None)
+    return (lazy is not None and not hasattr(lazy, "elsewhere")) or any(operators.is_operator(v) for v in members.values())
 
 
 def _home(value) -> str | None:
@@ -52,7 +53,7 @@ def _home(value) -> str | None:
         return None
     if module.startswith("paddle._core."):  # parts of the extension module have no file of their own
         return None
-    return module if getattr(sys.modules.get(module), name, None) is value else None
+    return module if vars(sys.modules.get(module) or object).get(name) is value else None
 
 
 def _entry(module, name: str, value, operators: Operators) -> str:

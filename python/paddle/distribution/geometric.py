@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
+
 import paddle
 
 from .distribution import Distribution, as_parameter, sample_shape

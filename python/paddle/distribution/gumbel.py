@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 import paddle
 
 from .distribution import Distribution, event, parameters, sample_shape

@@ -42,6 +42,7 @@ def elsewhere(module):
             return found
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
+    find.elsewhere = True  # stubs are written of what stands in a module
     return find
 
 

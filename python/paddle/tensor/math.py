@@ -10,15 +10,63 @@ from ..base import core
 from ..base.core import _C_ops
 from ._common import (
     _COMPLEX,
-    _INTEGERS,
     Tensor,
     accepts,
-    axes_list,
-    axis_in,
     finish,
     in_place,
     is_inexact,
     tensor_of,
+)
+from .products import (  # noqa: F401
+    _slice_axis,
+    _trapezoids,
+    addmm,
+    baddbmm,
+    cumulative_trapezoid,
+    ger,
+    inner,
+    kron,
+    outer,
+    trace,
+    trapezoid,
+)
+from .special import (  # noqa: F401
+    _in_degrees,
+    copysign,
+    deg2rad,
+    frac,
+    frexp,
+    gcd,
+    hypot,
+    lcm,
+    ldexp,
+    logaddexp,
+    logit,
+    multigammaln,
+    nan_to_num,
+    neg,
+    neg_,
+    negative,
+    positive,
+    rad2deg,
+    renorm,
+    sgn,
+    signbit,
+    sinc,
+)
+from .sums import (  # noqa: F401
+    _running,
+    count_nonzero,
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    diff,
+    logcumsumexp,
+    mean_form,
+    nanmean,
+    nansum,
+    prod,
 )
 
 
@@ -159,370 +207,6 @@ def lerp(x, y, weight, name=None):
 def lerp_(x, y, weight, name=None):
     """``lerp`` that writes into `x`."""
     return _C_ops.lerp_(x, y, tensor_of(weight, x))
-
-
-@accepts(x="input", axis="dim")
-def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
-    """The product over `axis` (by default all), in `dtype`."""
-    if dtype is not None and x.dtype != dtype:
-        x = _C_ops.cast(x, dtype)
-    axes = axes_list(axis)
-    return finish(_C_ops.prod(x, axes, keepdim, not axes), out)
-
-
-@accepts(x="input", axis="dim")
-def mean_form(x, axis=None, keepdim=False, name=None, *, dtype=None, out=None):
-    """The mean over `axis` (by default all), in `dtype`."""
-    if dtype is not None and x.dtype != dtype:
-        x = _C_ops.cast(x, dtype)
-    return finish(_C_ops.mean(x, axes_list(axis), keepdim), out)
-
-
-@accepts(x="input", axis="dim")
-def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
-    """The sum over `axis` of what is not NaN."""
-    return _C_ops.sum(
-        _C_ops.where(_C_ops.isnan(x), _C_ops.full_like(x, 0, None, None), x), axes_list(axis), dtype, keepdim
-    )
-
-
-@accepts(x="input", axis="dim")
-def nanmean(x, axis=None, keepdim=False, name=None):
-    """The mean over `axis` of what is not NaN."""
-    count = _C_ops.sum(_C_ops.cast(_C_ops.logical_not(_C_ops.isnan(x)), x.dtype), axes_list(axis), None, keepdim)
-    return nansum(x, axis, None, keepdim) / count
-
-
-@accepts(x="input", axis="dim")
-def count_nonzero(x, axis=None, keepdim=False, name=None):
-    """How many elements along `axis` are not zero."""
-    hit = _C_ops.not_equal(x, _C_ops.full([], 0, x.dtype, None))
-    return _C_ops.sum(_C_ops.cast(hit, core.int64), axes_list(axis), core.int64, keepdim)
-
-
-@accepts(x="input", axis="dim")
-def cumsum(x, axis=None, dtype=None, name=None, *, out=None):
-    """Running sums along `axis`; without one, of the flattened `x`."""
-    if dtype is None and x.dtype in _INTEGERS:
-        dtype = core.int64
-    if dtype is not None and x.dtype != dtype:
-        x = _C_ops.cast(x, dtype)
-    return finish(_C_ops.cumsum(x, -1 if axis is None else axis, axis is None, False, False), out)
-
-
-@accepts(x="input", dim="axis")
-def cumprod(x, dim=None, *, dtype=None, out=None, name=None):
-    """Running products along `dim`; without one, of the flattened `x`."""
-    if dtype is not None and x.dtype != dtype:
-        x = _C_ops.cast(x, dtype)
-    if dim is None:
-        x, dim = _C_ops.flatten(x, 0, -1), 0
-    return finish(_C_ops.cumprod(x, dim, False, False), out)
-
-
-def _running(name):
-    operator = getattr(_C_ops, name)
-
-    @accepts(x="input", axis="dim")
-    def form(x, axis=None, dtype="int64", name=None, *, out=None):
-        if axis is None:
-            x, axis = _C_ops.flatten(x, 0, -1), 0
-        return finish(operator(x, axis, dtype), out)
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"The running {name[3:]}imum along `axis` (by default of the flattened `x`) and its index."
-    return form
-
-
-cummax, cummin = _running("cummax"), _running("cummin")
-
-
-@accepts(x="input", axis="dim")
-def logcumsumexp(x, axis=None, dtype=None, name=None, *, out=None):
-    """log of the running sums of exp(x) along `axis`; without one, of the flattened `x`."""
-    if dtype is None and not is_inexact(x.dtype):
-        dtype = core.get_default_dtype()
-    if dtype is not None and x.dtype != dtype:
-        x = _C_ops.cast(x, dtype)
-    return finish(_C_ops.logcumsumexp(x, -1 if axis is None else axis, axis is None, False, False), out)
-
-
-@accepts(x="input", axis="dim")
-def diff(x, n=1, axis=-1, prepend=None, append=None, name=None, *, out=None):
-    """The `n`-th differences of neighbours along `axis`."""
-    if n < 1:
-        raise ValueError(f"The value of n must be a positive integer, but got {n}")
-    axis = axis_in(axis, x.ndim, "diff")
-    parts = [p for p in (prepend, x, append) if p is not None]
-    if len(parts) > 1:
-        x = _C_ops.concat(parts, axis)
-    for _ in range(n):
-        size = x.shape[axis]
-        high = _C_ops.slice(x, [axis], [1], [builtins.max(size, 1)], [], [])
-        low = _C_ops.slice(x, [axis], [0], [builtins.max(size - 1, 0)], [], [])
-        x = _C_ops.logical_xor(high, low) if x.dtype == core.bool_ else high - low
-    return finish(x, out)
-
-
-@accepts(x="input")
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None, *, out=None):
-    """`x` with NaN and infinities replaced; infinities by the largest finite numbers by default."""
-    from ..framework.dtype import finfo
-
-    info = finfo(x.dtype)
-    posinf, neginf = info.max if posinf is None else posinf, info.min if neginf is None else neginf
-    y = _C_ops.where(_C_ops.isnan(x), _C_ops.full_like(x, nan, None, None), x)
-    infinite = _C_ops.isinf(y)
-    y = _C_ops.where(infinite & (y > 0), _C_ops.full_like(x, posinf, None, None), y)
-    return finish(_C_ops.where(infinite & (y < 0), _C_ops.full_like(x, neginf, None, None), y), out)
-
-
-@accepts(x="input")
-def logit(x, eps=None, name=None, *, out=None):
-    """log(x / (1 - x)), `x` first limited to [eps, 1 - eps]."""
-    return finish(_C_ops.logit(x, 0.0 if eps is None else eps), out)
-
-
-@accepts(x="input")
-def copysign(x, y, name=None, *, out=None):
-    """|x| with the sign of `y`."""
-    return finish(_C_ops.copysign(x, tensor_of(y, x)), out)
-
-
-def neg(x=None, name=None, *, out=None, input=None):
-    """-x."""
-    return finish(_C_ops.scale(input if x is None else x, -1.0, 0.0, True), out)
-
-
-negative = neg
-
-
-def neg_(x, name=None):
-    """``neg`` that writes into `x`."""
-    return _C_ops.scale_(x, -1.0, 0.0, True)
-
-
-def positive(x, name=None):
-    """`x`."""
-    return x
-
-
-@accepts(x="input")
-def frac(x, name=None, *, out=None):
-    """x - trunc(x)."""
-    return finish(x - _C_ops.trunc(x), out)
-
-
-def _in_degrees(x):
-    return x if is_inexact(x.dtype) else _C_ops.cast(x, core.get_default_dtype())
-
-
-@accepts(x="input")
-def rad2deg(x, name=None, *, out=None):
-    """Radians as degrees."""
-    return finish(_in_degrees(x) * (180.0 / _math.pi), out)
-
-
-@accepts(x="input")
-def deg2rad(x, name=None, *, out=None):
-    """Degrees as radians."""
-    return finish(_in_degrees(x) * (_math.pi / 180.0), out)
-
-
-@accepts(x="input", y="other")
-def hypot(x, y, name=None, *, out=None):
-    """sqrt(x^2 + y^2), without overflow."""
-    a, b = _C_ops.abs(x), _C_ops.abs(y)
-    big, small = _C_ops.maximum(a, b), _C_ops.minimum(a, b)
-    safe = _C_ops.where(big == 0, _C_ops.full_like(big, 1, None, None), big)
-    ratio = small / safe
-    return finish(_C_ops.where(_C_ops.isinf(big), big, big * _C_ops.sqrt(1 + ratio * ratio)), out)
-
-
-@accepts(x="input", y="other")
-def logaddexp(x, y, name=None, *, out=None):
-    """log(exp(x) + exp(y))."""
-    x, y = _in_degrees(x), _in_degrees(y)
-    big = _C_ops.maximum(x, y)
-    rest = _C_ops.log1p(_C_ops.exp(-_C_ops.abs(x - y)))
-    return finish(_C_ops.where(_C_ops.isinf(big) & (x == y), big, big + rest), out)
-
-
-@accepts(x="input", y="other")
-def ldexp(x, y, name=None, *, out=None):
-    """x times 2 to the power y."""
-    x = _in_degrees(x)
-    return finish(x * _C_ops.elementwise_pow(_C_ops.full([], 2, x.dtype, None), _C_ops.cast(y, x.dtype)), out)
-
-
-def frexp(x, name=None):
-    """Mantissas in [0.5, 1) and exponents with x = mantissa times 2 to the power exponent.
-
-    Raises:
-        TypeError: not float32 or float64.
-    """
-    if str(x.dtype).rsplit(".", 1)[-1] not in ("float32", "float64"):
-        raise TypeError(f"The data type of input must be one of ['float32', 'float64'], but got {x.dtype}")
-    size = _C_ops.abs(x)
-    zero = size == 0
-    exponent = _C_ops.floor(_C_ops.log2(_C_ops.where(zero, _C_ops.full_like(x, 1, None, None), size))) + 1
-    mantissa = x / _C_ops.elementwise_pow(_C_ops.full([], 2, x.dtype, None), exponent)
-    # log2 rounds next to powers of two.
-    high = _C_ops.abs(mantissa) >= 1
-    mantissa, exponent = _C_ops.where(high, mantissa / 2, mantissa), _C_ops.where(high, exponent + 1, exponent)
-    none = _C_ops.full_like(x, 0, None, None)
-    return _C_ops.where(zero, none, mantissa), _C_ops.where(zero, none, exponent)
-
-
-@accepts(x="input", y="other")
-def gcd(x, y, name=None, *, out=None):
-    """The greatest common divisor."""
-    a, b = _C_ops.broadcast_tensors([_C_ops.abs(x), _C_ops.abs(y)])
-    while bool(_C_ops.any(b != 0, [], False)):
-        rest = _C_ops.where(
-            b == 0, _C_ops.full_like(b, 0, None, None), a % _C_ops.where(b == 0, _C_ops.full_like(b, 1, None, None), b)
-        )
-        a, b = _C_ops.where(b == 0, a, b), rest
-    return finish(a, out)
-
-
-@accepts(x="input", y="other")
-def lcm(x, y, name=None, *, out=None):
-    """The least common multiple."""
-    d = gcd(x, y)
-    one = _C_ops.full_like(d, 1, None, None)
-    return finish(_C_ops.abs(x * y) // _C_ops.where(d == 0, one, d), out)
-
-
-@accepts(x="input")
-def sgn(x, name=None, *, out=None):
-    """The sign; of a complex number, the number of size 1 in its direction."""
-    if x.dtype not in _COMPLEX:
-        return finish(_C_ops.sign(x), out)
-    size = _C_ops.abs(x)
-    safe = _C_ops.where(size == 0, _C_ops.full_like(size, 1, None, None), size)
-    return finish(x / _C_ops.cast(safe, x.dtype), out)
-
-
-@accepts(x="input")
-def signbit(x, name=None, *, out=None):
-    """Whether the sign bit is set, that of -0.0 too."""
-    if not is_inexact(x.dtype):
-        return finish(x < 0, out)
-    return finish(_C_ops.copysign(_C_ops.full_like(x, 1, None, None), x) < 0, out)
-
-
-@accepts(x="input")
-def sinc(x, name=None, *, out=None):
-    """sin(pi x) / (pi x), 1 at 0."""
-    y = x * _math.pi
-    zero = y == 0
-    one = _C_ops.full_like(y, 1, None, None)
-    safe = _C_ops.where(zero, one, y)
-    return finish(_C_ops.where(zero, one, _C_ops.sin(safe) / safe), out)
-
-
-@accepts(x="input")
-def multigammaln(x, p, name=None):
-    """log of the multivariate gamma function with `p` dimensions."""
-    if p < 1:
-        raise AssertionError("The p must be greater than or equal to 1.")
-    total = 0.25 * p * (p - 1) * _math.log(_math.pi)
-    for i in range(p):
-        total = total + _C_ops.lgamma(x - 0.5 * i)
-    return total
-
-
-def renorm(x, p, axis, max_norm):
-    """`x` with each slice along `axis` whose p-norm exceeds `max_norm` scaled to it."""
-    axis = axis_in(axis, x.ndim, "renorm")
-    others = [a for a in range(x.ndim) if a != axis]
-    norms = _C_ops.pow(_C_ops.sum(_C_ops.pow(_C_ops.abs(x), float(p)), others, None, True), 1.0 / p)
-    factor = _C_ops.where(norms > max_norm, max_norm / (norms + 1e-7), _C_ops.full_like(norms, 1, None, None))
-    return x * factor
-
-
-@accepts(x="input")
-def trace(x, offset=0, axis1=0, axis2=1, name=None):
-    """The sum of a diagonal."""
-    return _C_ops.sum(_C_ops.diagonal(x, offset, axis1, axis2), [-1], None, False)
-
-
-@accepts(input="bias", x="mat1 batch1", y="mat2 batch2")
-def addmm(input, x, y, beta=1.0, alpha=1.0, name=None, *, out=None):
-    """beta input + alpha x @ y."""
-    product = _C_ops.matmul(x, y, False, False)
-    if alpha != 1.0:
-        product = _C_ops.scale(product, alpha, 0.0, True)
-    if beta == 0:
-        return finish(product, out)
-    return finish((input if beta == 1.0 else _C_ops.scale(input, beta, 0.0, True)) + product, out)
-
-
-@accepts(input="bias", x="batch1", y="batch2")
-def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None, *, out=None):
-    """``addmm`` over batches of matrices."""
-    return addmm(input, x, y, beta, alpha, out=out)
-
-
-@accepts(x="input", y="other")
-def inner(x, y, name=None, *, out=None):
-    """Sums of products over the last axes."""
-    if x.ndim == 0 or y.ndim == 0:
-        return finish(x * y, out)
-    left = _C_ops.reshape(x, [-1, x.shape[-1]])
-    right = _C_ops.reshape(y, [-1, y.shape[-1]])
-    return finish(_C_ops.reshape(_C_ops.matmul(left, right, False, True), [*x.shape[:-1], *y.shape[:-1]]), out)
-
-
-@accepts(x="input", y="vec2")
-def outer(x, y, name=None, *, out=None):
-    """Products of each element of `x` with each of `y`, both flattened."""
-    return finish(_C_ops.reshape(x, [-1, 1]) * _C_ops.reshape(y, [1, -1]), out)
-
-
-ger = outer
-
-
-@accepts(x="input", y="other")
-def kron(x, y, name=None, *, out=None):
-    """The Kronecker product."""
-    rank = builtins.max(x.ndim, y.ndim)
-    a, b = [1] * (rank - x.ndim) + list(x.shape), [1] * (rank - y.ndim) + list(y.shape)
-    left = _C_ops.reshape(x, [n for s in a for n in (s, 1)])
-    right = _C_ops.reshape(y, [n for s in b for n in (1, s)])
-    return finish(_C_ops.reshape(left * right, [p * q for p, q in zip(a, b)]), out)
-
-
-def _slice_axis(x, axis, begin, end):
-    return _C_ops.slice(x, [axis], [begin], [end], [], [])
-
-
-def _trapezoids(y, x, dx, axis):
-    if x is not None and dx is not None:
-        raise ValueError("Not permitted to specify both x and dx input args.")
-    axis = axis_in(axis, y.ndim, "trapezoid")
-    n = y.shape[axis]
-    if x is None:
-        width = 1.0 if dx is None else dx
-    else:
-        width = diff(x) if x.ndim == 1 else diff(x, axis=axis)
-        if x.ndim == 1:
-            width = _C_ops.reshape(width, [-1 if a == axis else 1 for a in range(y.ndim)])
-    both = _slice_axis(y, axis, 1, n) + _slice_axis(y, axis, 0, n - 1)
-    return both * width / 2.0, axis
-
-
-def trapezoid(y, x=None, dx=None, axis=-1, name=None):
-    """The integral of `y` along `axis` by the trapezoid rule, at points `x` or distances `dx` (1 by default)."""
-    parts, axis = _trapezoids(y, x, dx, axis)
-    return _C_ops.sum(parts, [axis], None, False)
-
-
-def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
-    """The running integral of ``trapezoid``."""
-    parts, axis = _trapezoids(y, x, dx, axis)
-    return cumsum(parts, axis)
 
 
 @accepts(x="input")

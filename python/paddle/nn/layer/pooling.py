@@ -146,70 +146,55 @@ class MaxPool3D(_Window):
         )
 
 
-class MaxUnPool1D(_Window):
+class _MaxUnPool(_Window):
+    """Maxima put back where a mask says; subclasses name their function."""
+
+    _function = None
+
+    def __init__(self, kernel_size, stride, padding, data_format, output_size, name):
+        super().__init__()
+        self.ksize = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.data_format = data_format
+        self.output_size = output_size
+        self.name = name
+
+    def forward(self, x, indices, output_size=None):
+        return self._function(
+            x, indices, self.ksize, self.stride, self.padding, self.data_format,
+            self.output_size if output_size is None else output_size, self.name,
+        )  # fmt: skip
+
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
+
+
+class MaxUnPool1D(_MaxUnPool):
     """Puts the maxima of `MaxPool1D` back where its mask says."""
 
+    _function = staticmethod(F.max_unpool1d)
+
     def __init__(self, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None):
-        super().__init__()
-        self.ksize = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.data_format = data_format
-        self.output_size = output_size
-        self.name = name
-
-    def forward(self, x, indices, output_size=None):
-        return F.max_unpool1d(
-            x, indices, self.ksize, self.stride, self.padding, self.data_format,
-            self.output_size if output_size is None else output_size, self.name,
-        )  # fmt: skip
-
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
+        super().__init__(kernel_size, stride, padding, data_format, output_size, name)
 
 
-class MaxUnPool2D(_Window):
+class MaxUnPool2D(_MaxUnPool):
     """Puts the maxima of `MaxPool2D` back where its mask says."""
 
+    _function = staticmethod(F.max_unpool2d)
+
     def __init__(self, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None):
-        super().__init__()
-        self.ksize = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.data_format = data_format
-        self.output_size = output_size
-        self.name = name
-
-    def forward(self, x, indices, output_size=None):
-        return F.max_unpool2d(
-            x, indices, self.ksize, self.stride, self.padding, self.data_format,
-            self.output_size if output_size is None else output_size, self.name,
-        )  # fmt: skip
-
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
+        super().__init__(kernel_size, stride, padding, data_format, output_size, name)
 
 
-class MaxUnPool3D(_Window):
+class MaxUnPool3D(_MaxUnPool):
     """Puts the maxima of `MaxPool3D` back where its mask says."""
 
+    _function = staticmethod(F.max_unpool3d)
+
     def __init__(self, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None):
-        super().__init__()
-        self.ksize = kernel_size
-        self.stride = stride
-        self.padding = padding
-        self.data_format = data_format
-        self.output_size = output_size
-        self.name = name
-
-    def forward(self, x, indices, output_size=None):
-        return F.max_unpool3d(
-            x, indices, self.ksize, self.stride, self.padding, self.data_format,
-            self.output_size if output_size is None else output_size, self.name,
-        )  # fmt: skip
-
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
+        super().__init__(kernel_size, stride, padding, data_format, output_size, name)
 
 
 class LPPool1D(_Window):
