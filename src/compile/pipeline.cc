@@ -111,6 +111,10 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   steps.add("canonicalise");
   steps.add("dead_code");
   steps.add("common_subexpression");
+  // A program that writes no weights is taken apart and put together around the kernels that hold them.
+  const bool held =
+      (options.inference || options.keep_weights) && options.place.is_cpu() && !flags::get_bool("check_nan_inf");
+  if (held) steps.add("fold_batch_norm");
   if (wants_decomposition() || fuse)
     steps.add("decompose", [&](pir::Operation&, pir::PassContext& context) {
       return decompose(context.program(), wants_decomposition() ? DecomposeWhat::kAll : DecomposeWhat::kToFuse) > 0;
@@ -124,6 +128,14 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   steps.add("common_subexpression");
   steps.add("dead_code");
   steps.add_pipeline(pir::stage_pipeline("optimised"));
+  if (held) {
+    steps.add("fuse_convolution");
+    steps.add("fuse_product");
+    steps.add("channels_last");
+    steps.add("canonicalise");
+    steps.add("common_subexpression");
+    steps.add("hold_weights");
+  }
   if (fuse) {
     steps.add("fuse", [&](pir::Operation& root, pir::PassContext& context) {
       size_t n = cinn::fuse_groups(root, {.all = !options.place.is_cpu(), .decisions = options.decisions});

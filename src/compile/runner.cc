@@ -14,6 +14,7 @@
 #include "distributed/environment.h"
 #include "distributed/partition/partition.h"
 #include "distributed/reshard.h"
+#include "passes/passes.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
 
@@ -49,6 +50,7 @@ std::string key_of(const PipelineOptions& options) {
 
 Runner::Runner(dispatch::CapturedProgram captured, PipelineOptions options)
     : captured_(std::move(captured)), options_(options), latest_(options) {
+  passes::drop_unchanged_writes(captured_.program.module());
   for (pir::Operation& op : captured_.program.block()) {
     if (op.is("builtin.parameter")) {
       parameter_names_.push_back(op.attr("parameter_name").as_string());
@@ -291,6 +293,7 @@ std::vector<std::pair<std::string, std::string>> Runner::stages() {
   DimGuardSink sink(&asked);
   out.emplace_back("captured", p.str());
   PipelineOptions options = latest_;
+  options.keep_weights = parameter_writes_.empty();
   if (!options.inputs.empty() || distributed::is_distributed(p)) {
     distributed::PartitionOptions partition;
     partition.inputs = std::move(options.inputs);
@@ -310,7 +313,9 @@ std::string Runner::compiled_text() {
   dispatch::StackScope scope;
   std::vector<DimGuard> asked;
   DimGuardSink sink(&asked);
-  optimise(p, latest_);
+  PipelineOptions options = latest_;
+  options.keep_weights = parameter_writes_.empty();
+  optimise(p, options);
   return p.str();
 }
 

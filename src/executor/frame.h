@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "executor/arena.h"
+#include "executor/instruction.h"
 #include "executor/memory.h"
 #include "executor/plan.h"
 #include "phi/kernels/registry.h"
@@ -27,12 +28,7 @@ struct PreparedCall {
   std::vector<Result> results;
   // Weights that are kept in a form of the kernel's own: made at the first run, and again when one was changed.
   std::unique_ptr<kernels::HeldKernel> held;
-  struct Constant {
-    Ref<Storage> storage;
-    int64_t offset;
-    uint32_t version;
-  };
-  std::vector<Constant> constants;
+  std::vector<SeenTensor> constants;
   bool refused = false;  // the kernel keeps nothing
 };
 

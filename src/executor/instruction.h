@@ -1,5 +1,6 @@
 // Inside of the executor: instructions and frames.
 #pragma once
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 
@@ -21,6 +22,7 @@ enum class Kind : uint8_t {
   kConstant,
   kIf,
   kWhile,
+  kHold,  // the body's results, kept until an operand is another one
   kArrayCreate,
   kArrayWrite,
   kArrayRead,
@@ -70,6 +72,24 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 struct Code;
 
+// Which elements a tensor held when something was made of them.
+struct SeenTensor {
+  Ref<Storage> storage;
+  int64_t offset = 0;
+  uint32_t version = 0;
+  explicit SeenTensor(const Tensor& t) : storage(t->storage), offset(t->offset), version(t->storage->version()) {}
+  bool still(const Tensor& t) const {
+    return storage == t->storage && offset == t->offset && version == t->storage->version();
+  }
+};
+
+// The results of a kHold, for all frames.
+struct HeldResults {
+  std::mutex mutex;
+  std::vector<SeenTensor> of;
+  std::vector<OutSlot> values;
+};
+
 struct Instruction {
   Kind kind = Kind::kKernel;
   uint32_t id = 0, end = 0;    // in the order of the program; end: of the last inside of its regions
@@ -101,7 +121,8 @@ struct Instruction {
   std::vector<uint32_t> frees, list_frees;  // slots that die here
   std::vector<SymbolBinding> binds;
   std::vector<TypeCheck> checks;          // before binds
-  std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile: body
+  std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile, kHold: body
+  std::shared_ptr<HeldResults> held;      // kHold
   cinn::CompiledRegion group;
   Tensor constant;
   std::shared_ptr<const Message> message;  // kPrint, kAssert

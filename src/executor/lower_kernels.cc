@@ -50,14 +50,15 @@ void Lowering::kernel(Operation& op, Instruction& i, std::unordered_map<Value, c
   i.prepared = e_.place_.is_cpu() && can_be_prepared(i);
   if (e_.keep_weights_ && i.prepared && i.reuse < 0 && kernels::find_hold(info, e_.place_.kind))
     for (const Patch& p : i.patches)
-      if (Value v = operand_of_arg(op, p.arg); p.kind == Patch::kTensor && v && stays(v))
+      if (Value v = operand_of_arg(op, p.arg); p.kind == Patch::kTensor && v && stays(v) && worth_keeping(v))
         i.constant_args |= uint64_t{1} << p.arg;
 }
 
 bool Lowering::stays(Value v) const {
   if (!v.is_result()) return false;
   const Operation& maker = *v.defining_op();
-  return maker.has(pir::kConstantLike) || (maker.is("builtin.parameter") && !becomes_.count(v));
+  if (maker.has(pir::kConstantLike) || maker.is("builtin.hold")) return true;
+  return maker.is("builtin.parameter") && !becomes_.count(v);
 }
 
 bool Lowering::can_be_prepared(const Instruction& i) const {

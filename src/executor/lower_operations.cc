@@ -33,6 +33,8 @@ void Lowering::lower(Operation& op, Instruction& i, std::unordered_map<Value, co
     branch(op, i);
   else if (op.is("pd_op.while"))
     loop(op, i);
+  else if (op.is("builtin.hold"))
+    hold(op, i);
   else if (op.is("cinn_op.group"))
     group(op, i);
   else if (op.is("cf.array_create"))
@@ -128,6 +130,14 @@ void Lowering::branch(Operation& op, Instruction& i) {
 
 void Lowering::loop(Operation& op, Instruction& i) {
   i.kind = Kind::kWhile;
+  auto* saved = last_;
+  i.body = std::make_unique<Code>(block(op.region(0).front(), false));
+  last_ = saved;
+}
+
+void Lowering::hold(Operation& op, Instruction& i) {
+  i.kind = Kind::kHold;
+  i.held = std::make_shared<HeldResults>();
   auto* saved = last_;
   i.body = std::make_unique<Code>(block(op.region(0).front(), false));
   last_ = saved;

@@ -117,6 +117,8 @@ void Runner::step(const Instruction& i) {
       return;
     case Kind::kIf:
       return branch(i);
+    case Kind::kHold:
+      return hold(i);
     case Kind::kWhile:
       return loop(i);
     case Kind::kArrayCreate:
@@ -307,6 +309,26 @@ void Runner::branch(const Instruction& i) {
   run(c);
   std::vector<OutSlot> values;
   take_yields(c, values);
+  put(i.results, i.result_lists, values, 0);
+}
+
+void Runner::hold(const Instruction& i) {
+  HeldResults& h = *i.held;
+  std::vector<OutSlot> values;
+  {
+    std::lock_guard lock(h.mutex);
+    bool fresh = h.of.size() == i.operands.size();
+    for (size_t k = 0; fresh && k < h.of.size(); ++k) fresh = h.of[k].still(f_.tensors[i.operands[k]]);
+    if (fresh) values = h.values;
+  }
+  if (values.empty()) {
+    run(*i.body);
+    take_yields(*i.body, values);
+    std::lock_guard lock(h.mutex);
+    h.of.clear();
+    for (uint32_t slot : i.operands) h.of.emplace_back(f_.tensors[slot]);
+    h.values = values;
+  }
   put(i.results, i.result_lists, values, 0);
 }
 

@@ -118,17 +118,12 @@ bool Runner::held_kernel(const Instruction& i, PreparedCall& p) {
   size_t at = 0;
   for (size_t a = 0; fresh && a < p.args.size(); ++a) {
     if (!(i.constant_args >> a & 1)) continue;
-    const Tensor& t = p.args[a].tensor();
-    const PreparedCall::Constant& c = p.constants[at++];
-    fresh = c.storage == t->storage && c.offset == t->offset && c.version == t->storage->version();
+    fresh = p.constants[at++].still(p.args[a].tensor());
   }
   if (!fresh) {
     p.constants.clear();
     for (size_t a = 0; a < p.args.size(); ++a)
-      if (i.constant_args >> a & 1) {
-        const Tensor& t = p.args[a].tensor();
-        p.constants.push_back({t->storage, t->offset, t->storage->version()});
-      }
+      if (i.constant_args >> a & 1) p.constants.emplace_back(p.args[a].tensor());
     p.held = kernels::find_hold(*i.op, Place::cpu().kind)(p.call, i.constant_args);
     p.refused = !p.held;
     if (p.refused) return false;

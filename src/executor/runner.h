@@ -36,6 +36,7 @@ class Runner {
            size_t first);
   void branch(const Instruction& i);
   void loop(const Instruction& i);
+  void hold(const Instruction& i);
   // Compiled groups and kernels (run_kernels.cc).
   void group(const Instruction& i);
   void launch(const Instruction& i, PreparedGroup& p);

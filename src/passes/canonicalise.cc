@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "passes/match.h"
 #include "passes/passes.h"
 #include "pir/op_args.h"
 #include "pir/rewrite/pattern.h"
@@ -16,11 +17,6 @@ using pir::Rewriter;
 using pir::Value;
 
 namespace {
-
-Operation* made_by(Value v, std::string_view name) {
-  Operation* op = v && v.is_result() ? v.defining_op() : nullptr;
-  return op && op->is(name) ? op : nullptr;
-}
 
 // x where an operation of one tensor gives back that tensor: the type alone must tell, sizes included.
 bool same_type(Operation& op, Rewriter& r) {
@@ -66,6 +62,25 @@ bool merge_transposes(Operation& op, Rewriter& r) {
     op.set_operand(0, inner->operand(0));
   });
   return true;
+}
+
+// A product with a transposed operand (the last two axes change places) is one with that flag turned.
+bool fold_transpose(Operation& op, Rewriter& r) {
+  for (auto [operand, flag] : {std::pair{size_t{0}, "transpose_x"}, std::pair{size_t{1}, "transpose_y"}}) {
+    Operation* inner = made_by(op.operand(operand), "pd_op.transpose");
+    if (!inner) continue;
+    const std::vector<int64_t> perm = permutation_of(*inner);
+    const size_t rank = perm.size();
+    bool swaps = rank >= 2 && perm[rank - 1] == static_cast<int64_t>(rank) - 2;
+    for (size_t i = 0; swaps && i + 2 < rank; ++i) swaps = perm[i] == static_cast<int64_t>(i);
+    if (!swaps) continue;
+    r.modify(&op, [&, k = operand, name = flag] {
+      op.set_operand(k, inner->operand(0));
+      op.set_attr(name, Attribute::boolean(!op.attr(name).as_bool()));
+    });
+    return true;
+  }
+  return false;
 }
 
 // reshape(reshape(x, a), b) = reshape(x, b), unless b says "as the input has it" (0).
@@ -140,6 +155,7 @@ std::shared_ptr<const PatternSet> patterns() {
       s->add(fmt::format("same_type({})", name), name, same_type);
     s->add("identity_transpose", "pd_op.transpose", identity_transpose);
     s->add("merge_transposes", "pd_op.transpose", merge_transposes);
+    s->add("fold_transpose", "pd_op.matmul", fold_transpose);
     s->add("merge_reshapes", "pd_op.reshape", merge_reshapes);
     s->add("known_branch", "pd_op.if", known_branch, 2);
     s->add("unused_branch_results", "pd_op.if", unused_branch_results);

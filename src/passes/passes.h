@@ -15,8 +15,9 @@ size_t remove_dead_code(pir::Operation& root);
 // stay.
 size_t merge_common_subexpressions(pir::Operation& root);
 
-// Rewrites that keep values bit for bit: casts to the same type, transposes and reshapes in a row, views that change
-// nothing, branches whose condition is known, lists taken apart right after they were made. Returns the rewrites made.
+// Rewrites that keep values bit for bit: casts to the same type, transposes and reshapes in a row, transposes before a
+// product, views that change nothing, branches whose condition is known, lists taken apart right after they were made.
+// Returns the rewrites made.
 size_t canonicalise(pir::Operation& root);
 
 // Computes one operation from its operands' values. Throws if it can't; the operation then stays.
@@ -34,8 +35,25 @@ struct FoldOptions {
 // Replaces operations whose operands are all constant by their value. Returns how many.
 size_t fold_constants(pir::Program& program, const ConstantEvaluator& evaluate, const FoldOptions& options = {});
 
-// Makes the passes of this folder known by name, once: dead_code, common_subexpression, canonicalise, constant_folding.
-// (Runs when the library is loaded.)
+// ---- for programs that write no weights, on a CPU
+
+// Parameters that are written with what they hold are not written.
+size_t drop_unchanged_writes(pir::Operation& root);
+// A convolution and batch_norm with running statistics become one with another filter and a bias: by rounding other
+// values.
+size_t fold_batch_norm(pir::Operation& root);
+// A convolution with what follows it (a number per channel, a sum, relu) becomes fused_conv2d_add_act.
+size_t fuse_convolution(pir::Operation& root);
+// A product, then a number per column and a tensor of its shape, where no compiled group could take these along,
+// becomes fused_gemm_epilogue.
+size_t fuse_product(pir::Operation& root);
+// Connected convolutions and what lies between them run with channels last; values at the border are transposed.
+size_t channels_last(pir::Operation& root);
+// What follows from weights alone, and is no larger than they are, moves into a builtin.hold: it is computed at the
+// first run, and again when a weight was changed.
+size_t hold_weights(pir::Operation& root);
+
+// Makes the passes of this folder known by name, once. (Runs when the library is loaded.)
 void register_passes();
 
 }  // namespace paddle::passes

@@ -54,6 +54,14 @@ void register_passes() {
   simple("dead_code", "removes operations whose results nobody uses", "removed", remove_dead_code);
   simple("common_subexpression", "merges equal operations on equal operands", "merged", merge_common_subexpressions);
   simple("canonicalise", "rewrites that keep values bit for bit", "rewritten", canonicalise);
+  simple("drop_unchanged_writes", "parameters that are written with what they hold are not written", "dropped",
+         drop_unchanged_writes);
+  simple("fold_batch_norm", "batch_norm with running statistics becomes part of the convolution before it", "folded",
+         fold_batch_norm);
+  simple("fuse_convolution", "convolutions with a bias, a sum and relu after them", "fused", fuse_convolution);
+  simple("fuse_product", "products with a bias and a sum after them", "fused", fuse_product);
+  simple("channels_last", "convolutions and what lies between them with channels last", "rewritten", channels_last);
+  simple("hold_weights", "what follows from weights alone is computed once", "held", hold_weights);
   pir::register_pass("constant_folding", "computes operations on constants; options: parameters, max_bytes",
                      [](const PassOptions& options) {
                        only("constant_folding", options, {"parameters", "max_bytes"});

@@ -246,6 +246,8 @@ std::vector<OpDef> builtin_dialects() {
            infer_constant));
   r.push_back(
       with(make("builtin.barrier", {operand("x")}, {}, {result("out")}, uint64_t{kIdentity} | kBarrier), infer_same));
+  // What follows from weights alone: computed at the first run, and again when an input was changed.
+  r.push_back(regions(make("builtin.hold", {many("inputs")}, {}, {many_results("outs")}), 1, 1));
   // cf
   r.push_back(with(make("cf.yield", {many("values")}, {}, {}, kTerminator), infer_none));
   r.push_back(with(make("cf.stack_create", {}, {}, {result("stack"), result("inlet"), result("outlet")}, kSideEffect),

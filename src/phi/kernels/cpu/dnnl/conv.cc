@@ -17,7 +17,8 @@ using Desc = dnnl::memory::desc;
 
 struct Problem {
   Desc src, weights, dst;  // as the tensors lie in memory
-  Desc any_src, any_weights, any_dst;
+  Desc any_src, any_weights, any_dst, bias;
+  bool residual = false;
   Dims strides, dilations, left, right;
 };
 
@@ -87,11 +88,17 @@ Key key_of(char kind, const Tensor& a, const Tensor& b, const Tensor& c, const C
   return k;
 }
 
+Key& add_follow(Key& k, const ConvFollow& follow) {
+  k.add(follow.bias.defined() ? static_cast<int64_t>(follow.bias.dtype()) : -1);
+  return follow.residual.defined() ? k.add(follow.residual) : k.add(int64_t{-1});
+}
+
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
-dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p, dnnl::prop_kind kind) {
-  return {onednn::engine(), kind,      kAlgorithm,  p.any_src, p.any_weights,
-          p.any_dst,        p.strides, p.dilations, p.left,    p.right};
+dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p, dnnl::prop_kind kind,
+                                                       const dnnl::primitive_attr& attr = {}) {
+  return {onednn::engine(), kind,      kAlgorithm,  p.any_src, p.any_weights, p.bias,
+          p.any_dst,        p.strides, p.dilations, p.left,    p.right,       attr};
 }
 
 // A buffer in the layout that the primitive writes; the tensor's own memory where that is the layout.
@@ -120,6 +127,27 @@ struct Forward {
   dnnl::convolution_forward::primitive_desc desc;
   dnnl::convolution_forward primitive;
 };
+
+Forward forward(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g,
+                const ConvFollow& follow) {
+  Problem p = describe(input, filter, out, g);
+  // Channels last is a layout that convolutions run in; any other one only costs reordering.
+  if (g.channels_last && input.is_contiguous()) p.any_src = p.src;
+  if (g.channels_last && out.is_contiguous()) p.any_dst = p.dst;
+  if (follow.bias.defined()) p.bias = onednn::plain_desc(follow.bias);
+  p.residual = follow.residual.defined();
+  dnnl::convolution_forward::primitive_desc d = forward_desc(p, dnnl::prop_kind::forward_inference);
+  if (p.residual) {
+    dnnl::post_ops ops;
+    ops.append_binary(dnnl::algorithm::binary_add, d.dst_desc());
+    dnnl::primitive_attr attr;
+    attr.set_post_ops(ops);
+    p.any_dst = d.dst_desc();
+    d = forward_desc(p, dnnl::prop_kind::forward_inference, attr);
+  }
+  return {p, d, dnnl::convolution_forward(d)};
+}
+
 struct BackwardData {
   Problem problem;
   dnnl::convolution_backward_data::primitive_desc desc;
@@ -131,58 +159,82 @@ struct BackwardWeights {
   dnnl::convolution_backward_weights primitive;
 };
 
+void execute(const Forward& f, const Tensor& input, bool channels_last, const dnnl::memory& weights, const Tensor& out,
+             const ConvFollow& follow) {
+  Ref<Storage> s, r;
+  dnnl::memory src =
+      onednn::reordered(onednn::memory_of(activation(input, channels_last), input.data()), f.desc.src_desc(), s);
+  Target dst(activation(out, channels_last), f.desc.dst_desc(), out.data());
+  std::unordered_map<int, dnnl::memory> args{
+      {DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, dst.memory}};
+  if (follow.bias.defined()) args.emplace(DNNL_ARG_BIAS, onednn::memory_of(f.problem.bias, follow.bias.data()));
+  if (follow.residual.defined()) {
+    const Desc plain = activation(follow.residual, channels_last);
+    args.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1,
+                 onednn::reordered(onednn::memory_of(plain, follow.residual.data()), f.desc.dst_desc(), r));
+  }
+  f.primitive.execute(onednn::stream(), args);
+  dst.finish();
+}
+
+ConvFollow describable(const ConvFollow& follow) {
+  ConvFollow f = follow;
+  if (f.bias.defined()) f.bias = dense(f.bias);
+  if (f.residual.defined()) f.residual = describable(f.residual);
+  return f;
+}
+
+// For dtypes that this processor does not convolve: all in f32, rounded once at the end.
+bool widened_forward(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g,
+                     const ConvFollow& follow) {
+  return onednn::widened(input, filter, out, [&](const Tensor& a, const Tensor& b, const Tensor& c) {
+    ConvFollow wide;
+    auto widen = [](const Tensor& t, Tensor& to) {
+      if (!t.defined()) return;
+      to = Tensor::empty(t.shape(), DType::kFloat32, t.place());
+      convert_elements(to, t);
+    };
+    widen(follow.bias, wide.bias);
+    widen(follow.residual, wide.residual);
+    conv_forward(a, b, c, g, wide);
+  });
+}
+
 }  // namespace
 
-void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g) {
-  auto again = [&](const Tensor& a, const Tensor& b, const Tensor& c) { conv_forward(a, b, c, g); };
-  if (onednn::widened(any_input, any_filter, out, again)) return;
+void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g,
+                  const ConvFollow& any_follow) {
+  if (widened_forward(any_input, any_filter, out, g, any_follow)) return;
   const Tensor input = describable(any_input), filter = describable(any_filter);
+  const ConvFollow follow = describable(any_follow);
   static thread_local Cache<Forward> cache;
-  Forward& f = cache.get(key_of('f', input, filter, out, g), [&] {
-    Problem p = describe(input, filter, out, g);
-    auto d = forward_desc(p, dnnl::prop_kind::forward_inference);
-    return Forward{p, d, dnnl::convolution_forward(d)};
-  });
-  Ref<Storage> s, w;
-  dnnl::memory src = onednn::reordered(onednn::memory_of(f.problem.src, input.data()), f.desc.src_desc(), s);
+  Key key = key_of('f', input, filter, out, g);
+  Forward& f = cache.get(add_follow(key, follow), [&] { return forward(input, filter, out, g, follow); });
+  Ref<Storage> w;
   dnnl::memory weights =
       onednn::reordered(onednn::memory_of(f.problem.weights, filter.data()), f.desc.weights_desc(), w);
-  Target dst(f.problem.dst, f.desc.dst_desc(), out.data());
-  f.primitive.execute(onednn::stream(), {{DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, dst.memory}});
-  dst.finish();
+  execute(f, input, g.channels_last, weights, out, follow);
 }
 
 namespace {
 
 class BlockedConvolution final : public HeldConvolution {
  public:
-  BlockedConvolution(const Tensor& input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g)
-      : channels_last_(g.channels_last), f_(made(input, describable(any_filter), out, g)) {
+  BlockedConvolution(const Tensor& input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g,
+                     const ConvFollow& follow)
+      : channels_last_(g.channels_last),
+        f_(forward(describable(input), describable(any_filter), out, g, describable(follow))) {
     const Tensor filter = describable(any_filter);
     Ref<Storage> own;
-    dnnl::memory packed =
-        onednn::reordered(onednn::memory_of(f_.problem.weights, filter.data()), f_.desc.weights_desc(), own);
+    weights_ = onednn::reordered(onednn::memory_of(f_.problem.weights, filter.data()), f_.desc.weights_desc(), own);
     storage_ = own ? own : filter->storage;
-    weights_ = packed;
   }
 
-  void run(const Tensor& any_input, const Tensor& out) override {
-    const Tensor input = describable(any_input);
-    Ref<Storage> s;
-    dnnl::memory src =
-        onednn::reordered(onednn::memory_of(activation(input, channels_last_), input.data()), f_.desc.src_desc(), s);
-    Target dst(activation(out, channels_last_), f_.desc.dst_desc(), out.data());
-    f_.primitive.execute(onednn::stream(),
-                         {{DNNL_ARG_SRC, src}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_DST, dst.memory}});
-    dst.finish();
+  void run(const Tensor& input, const Tensor& out, const ConvFollow& follow) override {
+    execute(f_, describable(input), channels_last_, weights_, out, describable(follow));
   }
 
  private:
-  static Forward made(const Tensor& input, const Tensor& filter, const Tensor& out, const ConvGeometry& g) {
-    Problem p = describe(describable(input), filter, out, g);
-    auto d = forward_desc(p, dnnl::prop_kind::forward_inference);
-    return Forward{p, d, dnnl::convolution_forward(d)};
-  }
   bool channels_last_;
   Forward f_;
   dnnl::memory weights_;
@@ -192,10 +244,10 @@ class BlockedConvolution final : public HeldConvolution {
 }  // namespace
 
 std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& out,
-                                                  const ConvGeometry& g) {
-  if (input.dtype() != DType::kFloat32) return nullptr;
+                                                  const ConvGeometry& g, const ConvFollow& follow) {
+  if (!onednn::native(input.dtype())) return nullptr;
   try {
-    return std::make_unique<BlockedConvolution>(input, filter, out, g);
+    return std::make_unique<BlockedConvolution>(input, filter, out, g, follow);
   } catch (const dnnl::error&) {
     return nullptr;  // the plain kernel says what is wrong
   }

@@ -202,9 +202,6 @@ void matmul(const Tensor& x_in, const Tensor& y_in, const Tensor& out) {
   }
 }
 
-namespace {
-
-// Operands as matrices: a vector is a row (x) or a column (y); flags swap the last two axes.
 Tensor matrix_view(const Tensor& t, bool transpose, bool left) {
   Shape shape = t.shape();
   Strides strides = t.strides();
@@ -221,6 +218,8 @@ Tensor matrix_view(const Tensor& t, bool transpose, bool left) {
   std::swap(strides[r - 1], strides[r - 2]);
   return t.as_view(shape, strides, t->offset);
 }
+
+namespace {
 
 void matmul_kernel(OpCall& c) {
   Tensor x = matrix_view(c.tensor(0), c.args[2].b(), true);

@@ -9,4 +9,7 @@ namespace paddle::kernels {
 // f64, complex and integers by a blocked loop.
 void matmul(const Tensor& x, const Tensor& y, const Tensor& out);
 
+// An operand as matrices: a vector is a row (left) or a column; `transpose` swaps the last two axes.
+Tensor matrix_view(const Tensor& t, bool transpose, bool left);
+
 }  // namespace paddle::kernels

@@ -3,7 +3,7 @@
 // Sums use four vectors of accumulators: one alone would wait for itself, and many partial sums round like a tree.
 #pragma once
 #include "phi/kernels/cpu/rows/isa_products.h"
-#include "phi/kernels/cpu/rows/isa_winograd.h"
+#include "phi/kernels/cpu/rows/isa_winograd_last.h"
 #include "phi/kernels/cpu/rows/row_table.h"
 
 namespace paddle::rows::detail::PD_ISA {
@@ -220,6 +220,12 @@ void add_to(T* total, const T* x, int64_t n) {
 }
 
 template <class T>
+void max_to(T* most, const T* x, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) most[i] = x[i] > most[i] || x[i] != x[i] ? x[i] : most[i];
+}
+
+template <class T>
 void add_squares(T* total, const T* x, const T* mean, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) total[i] += (x[i] - mean[i]) * (x[i] - mean[i]);
@@ -242,6 +248,7 @@ RowFns<T> fns() {
   f.affine_rows = affine_rows<T>;
   f.blend = blend<T>;
   f.add_to = add_to<T>;
+  f.max_to = max_to<T>;
   f.add_squares = add_squares<T>;
   f.times = times<T>;
   return f;
@@ -256,7 +263,9 @@ RowTable table() {
   t.gemm_f64 = gemm<double>();
   t.depthwise_f32 = depthwise<float>;
   t.depthwise_f64 = depthwise<double>;
+  t.panel = panel();
   t.winograd = winograd();
+  t.winograd_last = winograd_last();
   return t;
 }
 

@@ -42,6 +42,8 @@ struct RowFns {
   // sum += x; squares += (x - mean)^2
   void (*add_to)(T* sum, const T* x, int64_t n);
   void (*add_squares)(T* squares, const T* x, const T* mean, int64_t n);
+  // y = max(y, x); NaN stays
+  void (*max_to)(T* y, const T* x, int64_t n);
   // y *= factor
   void (*times)(T* y, const T* x, T factor, int64_t n);
 };
@@ -52,6 +54,12 @@ struct GemmFns {
   int64_t mr, nr;
   // c[i * ldc + j] (+)= sum over p < k of a[p * mr + i] b[p * nr + j]; `add`: to what c holds.
   void (*tile)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add);
+};
+
+// Some rows times a panel of a matrix (isa_panel.h): y[i, j] = sum over p < k of x[i, p] panel[p, j], j < width.
+struct PanelFns {
+  int64_t width;
+  void (*run)(int64_t rows, int64_t k, const float* x, int64_t ldx, const float* panel, float* y, int64_t ldy);
 };
 
 // One plane of a depthwise convolution with stride 1: y[i, j] = sum w[u, v] x[i + u dh, j + v dw]. x has `pitch`
@@ -81,13 +89,40 @@ struct WinogradFns {
   void (*run)(const WinogradTask& t, float* scratch);
 };
 
+// The same with channels last (isa_winograd_last.h), in three steps, each of which threads may share. Channels and
+// filters are whole vectors. One chunk of tiles: numbers first ... first + tiles, counted over all images, row by row.
+struct WinogradLastTask {
+  const float* x;
+  int64_t channels, height, width, pad_top, pad_left;
+  const float* u;                   // transformed filters: [36][block of filters][channel][filter of the block]
+  int64_t filters, padded_filters;  // padded to whole blocks
+  float* y;
+  int64_t out_h, out_w;
+  const float* bias;      // per filter, or null
+  const float* residual;  // as y, added to it; or null
+  bool relu;
+  int64_t tiles_x, tiles_y;  // of one image
+  int64_t first, tiles;
+  const float* zeros;  // a vector of them
+  float *v, *m;        // [36] of tiles by channels, of tiles by padded filters
+  int64_t v_pitch, m_pitch;
+};
+struct WinogradLastFns {
+  int64_t filters, lanes;  // in a block; of a vector
+  void (*input)(const WinogradLastTask& t, int64_t first_tile, int64_t last_tile);
+  void (*product)(const WinogradLastTask& t, int64_t first_job, int64_t last_job);  // of 36 * blocks
+  void (*output)(const WinogradLastTask& t, int64_t first_tile, int64_t last_tile);
+};
+
 struct RowTable {
   RowFns<float> f32;
   RowFns<double> f64;
   GemmFns<double> gemm_f64;
   DepthwiseFn<float> depthwise_f32;
   DepthwiseFn<double> depthwise_f64;
+  PanelFns panel;
   WinogradFns winograd;
+  WinogradLastFns winograd_last;
 };
 
 const RowTable& row_table();  // for cpu_isa()

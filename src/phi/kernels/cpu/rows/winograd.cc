@@ -7,53 +7,12 @@
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/cpu/rows/row_table.h"
+#include "phi/kernels/cpu/rows/winograd_parts.h"
 
 namespace paddle::kernels {
-namespace {
 
+using namespace winograd;
 using rows::WinogradTask;
-
-int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-
-// G g G^T, in double.
-void transformed(const float* g, double* out) {
-  static constexpr double kG[6][3] = {{1.0 / 4, 0, 0},
-                                      {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                      {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                      {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                      {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                                      {0, 0, 1}};
-  double half[6][3];
-  for (int a = 0; a < 6; ++a)
-    for (int j = 0; j < 3; ++j) {
-      half[a][j] = 0;
-      for (int i = 0; i < 3; ++i) half[a][j] += kG[a][i] * static_cast<double>(g[3 * i + j]);
-    }
-  for (int a = 0; a < 6; ++a)
-    for (int b = 0; b < 6; ++b) {
-      out[6 * a + b] = 0;
-      for (int j = 0; j < 3; ++j) out[6 * a + b] += half[a][j] * kG[b][j];
-    }
-}
-
-// The calling thread's; it grows and stays.
-float* scratch(int64_t floats) {
-  struct Block {
-    float* data = nullptr;
-    int64_t size = 0;
-    ~Block() { std::free(data); }
-  };
-  thread_local Block block;
-  if (block.size < floats) {
-    std::free(block.data);
-    block.size = up(floats, 1024);
-    block.data = static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(block.size) * sizeof(float)));
-    check(block.data != nullptr, ErrorKind::kMemory, "[conv2d] no memory for {} bytes of scratch", 4 * block.size);
-  }
-  return block.data;
-}
-
-}  // namespace
 
 WinogradFilter::WinogradFilter(const Tensor& any)
     : u_(nullptr, std::free),
@@ -62,10 +21,8 @@ WinogradFilter::WinogradFilter(const Tensor& any)
       block_(rows::row_table().winograd.filters) {
   const Tensor filter = any.is_contiguous() ? any : dense(any);
   const int64_t blocks = up(filters_, block_) / block_, size = blocks * block_ * 36 * channels_;
-  auto* u = static_cast<float*>(std::aligned_alloc(64, static_cast<size_t>(up(4 * size, 64))));
-  check(u != nullptr, ErrorKind::kMemory, "[conv2d] no memory for {} bytes of transformed filters", 4 * size);
+  float* u = zeros(size);
   u_.reset(u);
-  std::fill_n(u, size, 0.0f);
   const float* w = filter.data<float>();
   for (int64_t k = 0; k < filters_; ++k)
     for (int64_t c = 0; c < channels_; ++c) {

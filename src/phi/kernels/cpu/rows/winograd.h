@@ -26,6 +26,20 @@ class WinogradFilter {
   int64_t filters_, channels_, block_;
 };
 
+// The same where channels come last: whole vectors of channels and filters.
+class WinogradLastFilter {
+ public:
+  explicit WinogradLastFilter(const Tensor& filter);
+  // x, out and the residual: [batch, height, width, channels].
+  void run(const Tensor& x, const Tensor& out, int64_t pad_top, int64_t pad_left, const WinogradFollow& follow) const;
+
+ private:
+  std::unique_ptr<float[], void (*)(void*)> u_;
+  int64_t filters_, channels_, block_;
+};
+// For a filter that stays. Shapes as above.
+bool winograd_last_pays(const Tensor& x, const Tensor& filter, const Tensor& out);
+
 // Whether it is quicker than the direct sum: enough tiles to fill vectors, and results to pay for larger filters.
 bool winograd_pays(const Tensor& x, const Tensor& filter, const Tensor& out);
 

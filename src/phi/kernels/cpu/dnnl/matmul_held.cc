@@ -1,0 +1,196 @@
+// Products with a matrix that stays, and products with what follows them: a number per column, a tensor of the result's
+// shape, an activation.
+#include <cstdlib>
+
+#include "base/parallel_for.h"
+#include "phi/kernels/cpu/activate.h"
+#include "phi/kernels/cpu/dnnl/matmul.h"
+#include "phi/kernels/cpu/dnnl/runtime.h"
+#include "phi/kernels/cpu/layout.h"
+#include "phi/kernels/cpu/rows/row_span.h"
+#include "phi/kernels/cpu/rows/row_table.h"
+#include "phi/kernels/registry.h"
+#include "phi/rules_fused.h"
+#include "phi/rules_linalg.h"
+
+namespace paddle::kernels {
+namespace {
+
+// Up to so many rows the matrix is read faster than it is multiplied with: as panels, each one stream.
+constexpr int64_t kFewRows = 16;
+
+struct Product {
+  explicit Product(OpCall& c) : out(c.out(0)) {
+    if (c.op.name == "matmul") {
+      rules::matmul::Args a(c);
+      x = matrix_view(a.x, a.transpose_x, true);
+      y = matrix_view(a.y, a.transpose_y, false);
+    } else {
+      rules::fused_gemm_epilogue::Args a(c);
+      x = matrix_view(a.x, a.trans_x, true);
+      y = matrix_view(a.y, a.trans_y, false);
+      bias = a.bias;
+      residual = a.residual;
+      activation = a.activation;
+    }
+  }
+  Tensor x, y, bias, residual;
+  const Tensor& out;
+  std::string_view activation;
+
+  int64_t columns() const { return y.size(-1); }
+  int64_t rows() const { return out.numel() / columns(); }
+};
+
+// What follows the product, over a result that lies there already.
+template <class T>
+void follow_rows(const Product& p) {
+  const int64_t n = p.columns();
+  const Tensor residual = p.residual.defined() ? dense(p.residual) : p.residual;
+  const rows::Values<T> bias(p.bias);
+  const rows::RowFns<T>& fns = rows::row_fns<T>();
+  rows::each_row_range(p.rows(), n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T* y = p.out.template data<T>() + i * n;
+      if (bias.data()) fns.add_to(y, bias.data(), n);
+      if (residual.defined()) fns.add_to(y, residual.template data<T>() + i * n, n);
+    }
+  });
+}
+
+void follow(const Product& p) {
+  if (p.bias.defined() || p.residual.defined()) follow_rows<float>(p);
+  activate(p.out, p.activation);
+}
+
+void gemm_epilogue(OpCall& c) {
+  Product p(c);
+  if (p.out.numel() == 0) return;
+  if (p.out.dtype() != DType::kFloat32) return rows::by_composition(c);
+  matmul(p.x, p.y, p.out);
+  follow(p);
+}
+
+// x with its rows side by side: [.., k] as [rows, k].
+Tensor as_rows(const Tensor& t) { return t.rank() == 2 && t.strides()[1] == 1 ? t : dense(t); }
+int64_t row_stride(const Tensor& t) { return t.rank() == 2 ? std::max(t.strides()[0], t.size(1)) : t.size(-1); }
+
+// [block of columns][k][column of the block], the last block filled up with zeros.
+class Panels {
+ public:
+  explicit Panels(const Tensor& y) : data_(nullptr, std::free), k_(y.size(0)), n_(y.size(1)) {
+    width_ = rows::row_table().panel.width;
+    const int64_t blocks = (n_ + width_ - 1) / width_;
+    const auto bytes = static_cast<size_t>(std::max<int64_t>(blocks * k_ * width_, 16) * 4 + 63) / 64 * 64;
+    data_.reset(static_cast<float*>(std::aligned_alloc(64, bytes)));
+    check(data_ != nullptr, ErrorKind::kMemory, "[matmul] no memory for {} bytes of a packed matrix", bytes);
+    const float* from = y.data<float>();
+    const int64_t along = y.strides()[0], across = y.strides()[1];
+    for (int64_t b = 0; b < blocks; ++b)
+      for (int64_t p = 0; p < k_; ++p)
+        for (int64_t j = 0; j < width_; ++j) {
+          const int64_t column = b * width_ + j;
+          data_[static_cast<size_t>((b * k_ + p) * width_ + j)] =
+              column < n_ ? from[p * along + column * across] : 0.0f;
+        }
+  }
+
+  void run(const Tensor& any, const Tensor& out) const {
+    const Tensor x = as_rows(any);
+    const int64_t m = out.numel() / n_, ldx = row_stride(x), blocks = (n_ + width_ - 1) / width_;
+    const rows::PanelFns& fns = rows::row_table().panel;
+    PD_INVARIANT(fns.width == width_ && m <= kFewRows);
+    const int64_t grain = std::max<int64_t>(1, (1 << 14) / (k_ * width_));
+    parallel_for(0, blocks, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const float* panel = data_.get() + b * k_ * width_;
+        float* y = out.data<float>() + b * width_;
+        if ((b + 1) * width_ <= n_) {
+          fns.run(m, k_, x.data<float>(), ldx, panel, y, n_);
+          continue;
+        }
+        float edge[kFewRows * 64];
+        fns.run(m, k_, x.data<float>(), ldx, panel, edge, width_);
+        for (int64_t i = 0; i < m; ++i)
+          std::memcpy(y + i * n_, edge + i * width_, static_cast<size_t>(n_ - b * width_) * sizeof(float));
+      }
+    });
+  }
+
+ private:
+  std::unique_ptr<float[], void (*)(void*)> data_;
+  int64_t k_, n_, width_;
+};
+
+// In the layout that oneDNN wants for so many rows.
+class Packed {
+ public:
+  Packed(const Product& p, const Tensor& y) : rows_(p.rows()), k_(y.size(0)), n_(y.size(1)) {
+    using namespace onednn;
+    const auto type = data_type(y.dtype());
+    dnnl::memory::desc any({k_, n_}, type, dnnl::memory::format_tag::any);
+    desc_ = {engine(), rows_desc(k_, k_), any, rows_desc(n_, n_)};
+    Ref<Storage> own;
+    weights_ = reordered(memory_of(plain_desc(y), y.data()), desc_.weights_desc(), own);
+    gains_ = static_cast<bool>(own);
+    storage_ = own;
+    primitive_ = dnnl::matmul(desc_);
+  }
+  bool gains() const { return gains_; }
+
+  void run(const Tensor& any, const Tensor& out) const {
+    using namespace onednn;
+    const Tensor x = dense(any);
+    primitive_.execute(stream(), {{DNNL_ARG_SRC, memory_of(desc_.src_desc(), x.data())},
+                                  {DNNL_ARG_WEIGHTS, weights_},
+                                  {DNNL_ARG_DST, memory_of(desc_.dst_desc(), out.data())}});
+  }
+
+ private:
+  dnnl::memory::desc rows_desc(int64_t columns, int64_t pitch) const {
+    return {{rows_, columns}, type_, dnnl::memory::dims{pitch, 1}};
+  }
+  dnnl::memory::data_type type_ = dnnl::memory::data_type::f32;
+  int64_t rows_, k_, n_;
+  dnnl::matmul::primitive_desc desc_;
+  dnnl::matmul primitive_;
+  dnnl::memory weights_;
+  Ref<Storage> storage_;
+  bool gains_ = false;
+};
+
+class HeldProduct final : public HeldKernel {
+ public:
+  void run(OpCall& c) override {
+    const Product p(c);
+    panels ? panels->run(p.x, p.out) : packed->run(p.x, p.out);
+    follow(p);
+  }
+  std::unique_ptr<Panels> panels;  // one of the two
+  std::unique_ptr<Packed> packed;
+};
+
+std::unique_ptr<HeldKernel> hold_product(OpCall& c, uint64_t constant) {
+  const Product p(c);
+  if (!(constant & 2) || p.y.rank() != 2 || p.x.rank() < 2 || p.out.numel() == 0 || p.y.size(0) == 0) return nullptr;
+  if (p.out.dtype() != DType::kFloat32 || !p.out.is_contiguous()) return nullptr;
+  auto held = std::make_unique<HeldProduct>();
+  if (p.rows() <= kFewRows) {
+    held->panels = std::make_unique<Panels>(p.y);
+    return held;
+  }
+  try {
+    const bool plain = p.y.strides()[1] == 1 || p.y.strides()[0] == 1;
+    held->packed = std::make_unique<Packed>(p, plain ? p.y : dense(p.y));
+  } catch (const dnnl::error&) {
+    return nullptr;  // the plain kernel says what is wrong
+  }
+  if (!held->packed->gains()) return nullptr;
+  return held;
+}
+
+const RegisterCpu registered{"fused_gemm_epilogue", gemm_epilogue};
+const HoldCpu held[] = {{"matmul", hold_product}, {"fused_gemm_epilogue", hold_product}};
+
+}  // namespace
+}  // namespace paddle::kernels
