@@ -183,6 +183,27 @@ TEST(Schedule, RowsOfBfloats) {
   check_group(mixed);
 }
 
+// What a mask leaves out is 0 exactly, whatever else the vector holds.
+TEST(Schedule, ExponentialsOfWhatAMaskLeavesOut) {
+  for (DType t : {f32, DType::kFloat64, DType::kBFloat16}) {
+    Group g;
+    int x = g.input(t, {40});
+    g.output(g.pointwise(Fn::exp, {x}, t));
+    g.output(g.pointwise(Fn::exp2, {x}, t));
+    Tensor values(40, 0.0);
+    for (size_t i = 0; i < values.size(); i += 3) values[i] = -1e9;
+    values[1] = -INFINITY, values[2] = NAN, values[4] = INFINITY;
+    auto out = testing::run_compiled(g, *compile(g), {}, {values});
+    for (const Tensor& y : out) {
+      for (size_t i = 0; i < values.size(); i += 3) EXPECT_EQ(y[i], 0);
+      EXPECT_EQ(y[1], 0);
+      EXPECT_TRUE(std::isnan(y[2]));
+      EXPECT_EQ(y[4], INFINITY);
+      EXPECT_EQ(y[5], 1);
+    }
+  }
+}
+
 TEST(Schedule, KernelsSayWhatTheyMoveAndCompute) {
   Group g;
   int x = g.input(f32, {6, 40}), w = g.input(f32, {40});

@@ -28,11 +28,14 @@ V VectorMath::divide_by_root(V a, V x) {
   return has_estimates(x) && a->getType() == x->getType() ? b_.CreateFMul(a, inverse_root(x)) : nullptr;
 }
 
-// 2^n by the hardware's scaling, which makes infinity and 0 of infinite n whatever it scales: so no range to check.
+// 2^n by the hardware's scaling, which makes infinity of infinite n whatever it scales: so no upper end to check. Below
+// 2^-126, what bfloat16 is stored as 0 is 0.
 V VectorMath::coarse_exp2(V x) {
-  V n = intrinsic(llvm::Intrinsic::roundeven, {x});
-  V f = b_.CreateFSub(x, n);
-  return scale(polynomial(f, {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1}), n);
+  return zero_below(x, -126, [&](V in) {
+    V n = intrinsic(llvm::Intrinsic::roundeven, {in});
+    V f = b_.CreateFSub(in, n);
+    return scale(polynomial(f, {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1}), n);
+  });
 }
 
 // An odd function as x P(x^2) / Q(x^2), fitted up to +-limit, where it has become +-1.

@@ -36,7 +36,9 @@ class VectorMath {
   V clamp(V x, double low, double high);
   bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
 
+  V zero_below(V x, double low, llvm::function_ref<V(V)> f);
   V exp(V x);
+  V exp_above(V x);  // x is above what gives 0
   V exp2(V x);
   V exp_reduced(V r, bool minus_one);
   bool has_estimates(V x) { return has_scalef_ && is_f32(x) && x->getType()->getPrimitiveSizeInBits() == 512; }
