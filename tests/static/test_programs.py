@@ -312,8 +312,6 @@ def rank_auc(scores, truth):
 
 def test_what_is_not_there_says_so(build):
     x = static.data("x", [2], "float32")
-    with pytest.raises(NotImplementedError, match="py_func"):
-        static.py_func(lambda v: v, x, x)
     with pytest.raises(TypeError, match="program_to_graph"):
         static.CompiledProgram(3)
     compiled = static.CompiledProgram(build.main, build_strategy=static.BuildStrategy())

@@ -13,7 +13,7 @@ _HOME = {
         "program": "Program default_main_program default_startup_program program_guard switch_main_program "
         "switch_startup_program",
         "variables": "Print create_global_var create_parameter data is_persistable name_scope setitem device_guard",
-        "py_func": "py_func",
+        "host_call": "py_func",
         "executor": "Executor",
         "scope": "Scope global_scope scope_guard",
         "backward": "append_backward gradients",
