@@ -1,5 +1,7 @@
 #include "compile/official.h"
 
+#include <algorithm>
+
 #include "api/ops.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
@@ -172,6 +174,65 @@ void replace_by(Trace& trace, Operation& op, const Tensor& t) {
   op.erase();
 }
 
+// Official kernels want what they choose from in the result's shape.
+void broadcast_choices(Trace& trace, Operation& op) {
+  pir::InsertionGuard guard(trace.builder());
+  trace.builder().before(&op);
+  const Shape shape = op.result().shape();
+  for (size_t i = 0; i < op.num_operands(); ++i) {
+    const Value v = op.operand(i);
+    if (v.shape() == shape) continue;
+    Ints extents = is_static(view(shape)) ? Ints(view(shape)) : Ints(Sizes(trace, op).vector(shape));
+    Value wide = trace.value_of(ops::expand(trace.tensor_of(v, true), extents));
+    wide.set_type(v.type().with_shape(shape));
+    op.set_operand(i, wide);
+  }
+}
+
+std::vector<int64_t> numbers(const Operation& op, const char* attr) {
+  std::vector<int64_t> r;
+  for (Dim d : op.attr(attr).as_ints()) r.push_back(d.value());
+  return r;
+}
+
+// A convolution's gradient for its input is what official Paddle calls a transposed convolution. The size of its result
+// follows from the window but for what the stride leaves open.
+void name_transposed_convolution(Operation& op) {
+  const Shape from = op.operand(0).shape(), filter = op.operand(1).shape(), to = op.result().shape();
+  const std::vector<int64_t> strides = numbers(op, "strides"), dilations = numbers(op, "dilations");
+  std::vector<int64_t> paddings = numbers(op, "paddings");
+  const size_t n = strides.size(), first = op.attr("data_format").as_string().ends_with("C") ? 1 : 2;
+  if (paddings.size() == n) {
+    std::vector<int64_t> both;
+    for (int64_t p : paddings) both.insert(both.end(), {p, p});
+    paddings = both;
+  }
+  if (paddings.size() != 2 * n || to.size() != n + 2) return;
+  std::vector<int64_t> rest;
+  for (size_t i = 0; i < n; ++i) {
+    Dim least = (from[first + i] - Dim(1)) * Dim(strides[i]) + (filter[2 + i] - Dim(1)) * Dim(dilations[i]) + Dim(1) -
+                Dim(paddings[2 * i] + paddings[2 * i + 1]);
+    Dim left = to[first + i] - least;
+    if (!left.is_const() || left.value() < 0 || left.value() >= strides[i]) return;
+    rest.push_back(left.value());
+  }
+  pir::AttrMap attrs = op.attrs();
+  attrs.set("paddings", Attribute::i32s(paddings));
+  const bool exact = std::all_of(rest.begin(), rest.end(), [](int64_t r) { return r == 0; });
+  attrs.set("output_padding", Attribute::i32s(exact ? std::vector<int64_t>{} : rest));
+  attrs.set("padding_algorithm", Attribute::string("EXPLICIT"));
+  const pir::Type none = pir::Type::tensor(DType::kInt64, Shape{Dim(0)});
+  pir::AttrMap sizes{{"value", Attribute::i64s({})},
+                     {"dtype", Attribute::dtype(DType::kInt64)},
+                     {"place", Attribute::undefined_place()}};
+  Operation* size = Operation::create(pir::op_def("pd_op.full_int_array"), {}, std::move(sizes),
+                                      std::vector<pir::Type>{none}, 0, op.loc());
+  op.block()->insert(&op, size);
+  const std::vector<Value> operands = {op.operand(0), op.operand(1), size->result()};
+  const char* name = n == 2 ? "pd_op.conv2d_transpose" : "pd_op.conv3d_transpose";
+  replace(op, Operation::create(pir::op_def(name), operands, std::move(attrs), result_types(op), 0, op.loc()));
+}
+
 // Attributes of other operations keep their symbols: the file says -1 there.
 void compute_sizes(Trace& trace, Operation& op) {
   pir::InsertionGuard guard(trace.builder());
@@ -200,7 +261,7 @@ void compute_sizes(Trace& trace, Operation& op) {
 pir::Program official_form(const pir::Program& program) {
   pir::Program copy = program.clone();
   pir::drop_custom_gradients(copy.module());
-  std::vector<Operation*> ops, sized;
+  std::vector<Operation*> ops, sized, choices, transposed;
   copy.walk([&](Operation& op) {
     if (op.block()) ops.push_back(&op);
   });
@@ -210,6 +271,8 @@ pir::Program official_form(const pir::Program& program) {
     for (const pir::NamedAttr& a : op->attrs()) asks |= symbolic(a.value);
     if (asks) sized.push_back(op);
     count_axis_from_front(*op);
+    if (op->is("pd_op.where")) choices.push_back(op);
+    if (op->is("pd_op.conv_input_grad")) transposed.push_back(op);
     op->erase_attr("op_role");
     for (const Renamed& r : kRenamed)
       if (op->is(r.ours)) {
@@ -222,8 +285,10 @@ pir::Program official_form(const pir::Program& program) {
     dispatch::StackScope scope(&trace);
     dispatch::GradMode off(false);
     for (Operation* op : sized) compute_sizes(trace, *op);
+    for (Operation* op : choices) broadcast_choices(trace, *op);
   }
   copy = trace.take_program();
+  for (Operation* op : transposed) name_transposed_convolution(*op);
   ops.clear();
   copy.walk([&](Operation& op) { ops.push_back(&op); });
   for (Operation* op : ops)
