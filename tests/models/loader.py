@@ -12,7 +12,7 @@ import paddle
 
 def leaves(value):
     if isinstance(value, dict):
-        return [x for key in value for x in leaves(value[key])]
+        return [x for key in sorted(value) for x in leaves(value[key])]
     if isinstance(value, (list, tuple)):
         return [x for item in value for x in leaves(item)]
     return [value]

@@ -6,9 +6,9 @@ import numpy as np
 
 
 def leaves(value) -> list:
-    """The arrays and numbers of a result in order: of dicts by their keys' order, of lists and tuples item by item."""
+    """The arrays and numbers of a result, as a loaded program gives them: dicts in the order of their sorted keys."""
     if isinstance(value, dict):
-        return [x for key in value for x in leaves(value[key])]
+        return [x for key in sorted(value) for x in leaves(value[key])]
     if isinstance(value, (list, tuple)):
         return [x for item in value for x in leaves(item)]
     return [value] if value is not None else []
