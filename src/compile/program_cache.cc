@@ -36,9 +36,16 @@ bool passes_are_ours() {
          !flags::get_bool("cinn_print");
 }
 
+// Functions of this process that no other has.
+bool calls_back(const pir::Program& program) {
+  bool found = false;
+  program.walk([&](pir::Operation& op) { found |= op.is("cf.host_call"); });
+  return found;
+}
+
 bool can_be_kept(const pir::Program& program, const PipelineOptions& options) {
   return options.place.is_cpu() && options.inputs.empty() && !options.inference && !options.keep_all_groups &&
-         !options.decisions && !distributed::is_distributed(program);
+         !options.decisions && !distributed::is_distributed(program) && !calls_back(program);
 }
 
 // What the passes follow from beside the program, now; empty: not all of it can be said, or nothing can be kept.
