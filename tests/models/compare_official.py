@@ -1,9 +1,9 @@
 """The same model files with the same weights under official Paddle: outputs compared.
 
-    PADDLE_OFFICIAL_PYTHON=OTHER/bin/python .venv/bin/python tests/models/compare_official.py [NAME ...]
+    PADDLE_OFFICIAL_PYTHON=OTHER/bin/python .venv/bin/python tests/models/compare_official.py [--programs] [NAME ...]
 
 This interpreter's paddle makes the weights, the inputs and its results (eager); the other one loads the weights by
-``paddle.load`` and answers with its own.
+``paddle.load`` and answers with its own. With ``--programs`` it runs the programs that ``paddle.jit.save`` wrote here instead.
 """
 
 import json
@@ -30,15 +30,24 @@ def run(entry, layer):
     return results
 
 
-def worker(folder, names):
+def weighted(entry, folder):
+    layer = entry.build(paddle)
+    missing, unexpected = layer.set_state_dict(paddle.load(os.path.join(folder, entry.name + ".pdparams")))
+    if missing or unexpected:
+        raise ValueError(f"missing {missing}, unexpected {unexpected}")
+    return layer
+
+
+def saved(folder, name):
+    return paddle.jit.load(os.path.join(folder, name))
+
+
+def worker(folder, names, programs):
     """The other side: one JSON line a model."""
     models = load_all()
     for name in names:
         try:
-            layer = models[name].build(paddle)
-            missing, unexpected = layer.set_state_dict(paddle.load(os.path.join(folder, name + ".pdparams")))
-            if missing or unexpected:
-                raise ValueError(f"missing {missing}, unexpected {unexpected}")
+            layer = saved(folder, name) if programs else weighted(models[name], folder)
             np.savez(os.path.join(folder, name + ".theirs.npz"), **run(models[name], layer))
             answer = "ok"
         except Exception as error:
@@ -46,7 +55,7 @@ def worker(folder, names):
         print(json.dumps({"name": name, "answer": answer}), flush=True)
 
 
-def compare(names, python):
+def compare(names, python, programs=False):
     """{name: largest difference relative to the largest value, or a text that says what failed}."""
     models = load_all()
     with tempfile.TemporaryDirectory() as folder:
@@ -54,11 +63,20 @@ def compare(names, python):
             layer = models[name].build(paddle)
             paddle.save(layer.state_dict(), os.path.join(folder, name + ".pdparams"))
             np.savez(os.path.join(folder, name + ".ours.npz"), **run(models[name], layer))
+            if programs:
+                static = paddle.jit.to_static(layer, full_graph=True)
+                paddle.jit.save(static, os.path.join(folder, name), input_spec=models[name].spec(paddle))
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-        command = [os.path.expanduser(python), os.path.abspath(__file__), "--worker", folder, *names]
-        done = subprocess.run(command, capture_output=True, text=True, env={**environment, "GLOG_minloglevel": "2"})
-        answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
-        found = {a["name"]: a["answer"] for a in answers}
+        command = [os.path.expanduser(python), os.path.abspath(__file__), "--worker", folder, str(int(programs))]
+        # A program that kills the process must not hide what comes after it.
+        parts = [[name] for name in names] if programs else [names]
+        found = {}
+        for part in parts:
+            done = subprocess.run(
+                command + part, capture_output=True, text=True, env={**environment, "GLOG_minloglevel": "2"}
+            )
+            answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
+            found.update({a["name"]: a["answer"] for a in answers})
         for name in names:
             if found.setdefault(name, done.stderr[-500:]) == "ok":
                 with np.load(f"{folder}/{name}.ours.npz") as ours, np.load(f"{folder}/{name}.theirs.npz") as theirs:
@@ -71,7 +89,8 @@ def main(names):
     if not python:
         sys.exit("set PADDLE_OFFICIAL_PYTHON to an interpreter with official Paddle")
     models = load_all()
-    found = compare(names or sorted(models), python)
+    programs = "--programs" in names
+    found = compare([n for n in names if n != "--programs"] or sorted(models), python, programs)
     bad = 0
     for name, result in found.items():
         good = not isinstance(result, str) and result <= 10 * models[name].tolerance
@@ -83,6 +102,6 @@ def main(names):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--worker"]:
-        worker(sys.argv[2], sys.argv[3:])
+        worker(sys.argv[2], sys.argv[4:], sys.argv[3] == "1")
     else:
         sys.exit(main(sys.argv[1:]))
