@@ -14,6 +14,9 @@ for folder in plugins/*/; do
     continue
   fi
   cmake --build "$out" >> "build/plugin-$name.log" 2>&1 || { cat "build/plugin-$name.log"; exit 1; }
-  cp "$out"/libpaddle_*.so build/plugins/
+  # renamed into place: a process that has the old one open keeps it
+  for library in "$out"/libpaddle_*.so; do
+    cp "$library" build/plugins/.new && mv build/plugins/.new "build/plugins/$(basename "$library")"
+  done
   echo "plugins: $name"
 done
