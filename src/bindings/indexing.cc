@@ -317,9 +317,12 @@ Tensor get(const Tensor& x, PyObject* key) {
   return permuted(out, result_order(a, index_rank, out.rank()));
 }
 
+// The value in x's dtype, and in memory of its own: x[:] = x[::-1] reads all of x before it writes any.
 Tensor value_for(PyObject* value, const Tensor& x) {
   Tensor v = is_tensor(value) ? expect_tensor(value, "setitem") : to_tensor(value, DType::kUndefined, x.place());
-  return v.dtype() == x.dtype() ? v : ops::cast(v, x.dtype());
+  if (v.dtype() != x.dtype()) return ops::cast(v, x.dtype());
+  bool shared = x->storage.get() && v->storage.get() == x->storage.get();
+  return shared ? ops::assign(v) : v;
 }
 
 void write_basic(Tensor& x, const Tensor& value, const Plan& p) {

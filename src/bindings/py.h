@@ -131,7 +131,7 @@ Tensor from_array(PyObject* array, bool copy);  // anything with a buffer
 Tensor to_tensor(PyObject* value, DType dtype,
                  Place place);                  // numbers, nested lists, arrays, tensors; always a new tensor
 Tensor to_place(const Tensor& t, Place place);  // the tensor itself if it is there
-PyObject* to_numpy(const Tensor& t);            // shares memory where the type allows it
+PyObject* to_numpy(const Tensor& t);            // a copy, as official `Tensor.numpy()` makes one
 
 // ---- registration, each adds its types and functions to the module
 void add_dtypes(PyObject* module);

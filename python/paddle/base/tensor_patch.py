@@ -92,12 +92,7 @@ def _format(self, spec) -> str:
 
 
 def _deepcopy(self, memo):
-    if not self.is_leaf:
-        raise RuntimeError(
-            "Only Leaf Tensor support the deepcopy at the moment, non-Leaf Tensors contains graph information that "
-            "does't support deepcopy"
-        )
-    clone = core.clone(self)
+    clone = core.clone(self).detach()  # a leaf: the copy of a result has no history
     clone.stop_gradient, clone.persistable = self.stop_gradient, self.persistable
     clone.name = f"{self.name}_deepcopy_{next(_copies)}"
     memo[id(self)] = clone

@@ -79,12 +79,13 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """`binary_cross_entropy` of sigmoid(logit), without its overflow; `pos_weight` multiplies the positive part."""
     check_reduction("binary_cross_entropy_with_logits", reduction)
-    softplus = paddle.log1p(paddle.exp(-paddle.abs(logit)))
+    # log(1 + e^-logit) as one operator: the parts of max(-logit, 0) + log1p(e^-|logit|) have no slope at 0
+    softplus = -F.log_sigmoid(logit)
     if pos_weight is None:
-        loss = paddle.clip(logit, min=0.0) - logit * label + softplus
+        loss = (1.0 - label) * logit + softplus
     else:
         scale = label * (pos_weight - 1.0) + 1.0
-        loss = (1.0 - label) * logit + scale * (softplus + paddle.clip(-logit, min=0.0))
+        loss = (1.0 - label) * logit + scale * softplus
     return reduce(loss if weight is None else loss * weight, reduction)
 
 
