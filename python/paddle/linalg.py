@@ -88,7 +88,7 @@ def svdvals(x, name=None):
 
 def eigvalsh(x, UPLO="L", name=None):  # noqa: N803 - the public name
     """The eigenvalues of symmetric matrices in ascending order."""
-    return _C_ops.eigh(x, UPLO)[0]
+    return _C_ops.eigvalsh(x, UPLO)
 
 
 def _scaled_columns(u, s):

@@ -134,6 +134,8 @@ PyObject* from_json(PyObject*, PyObject* args) {
       while (PyDict_Next(params, &at, &key, &value))
         p.set_parameter(string_from(key, "parameters"), expect_tensor(value, "parameters"));
     }
+    pir::make_scratch(p);
+    compile::arrays_from_official(p);
     pir::refine_types(p);
     for (const auto& [name, tensor] : p.parameters()) {
       Tensor t = tensor;

@@ -166,6 +166,8 @@ pir::Program read_program(const std::string& program_file, const std::string& pa
       check(pir::parameter_names(p).empty(), ErrorKind::kValue, "no such file, but the program has {} parameters",
             pir::parameter_names(p).size());
     where = &program_file;
+    pir::make_scratch(p);
+    compile::arrays_from_official(p);
     pir::refine_types(p);
     return p;
   } catch (const Error& e) {

@@ -26,6 +26,49 @@ bool wanted(const Operation& op, DecomposeWhat what) {
          !info->has(kView | kIndexMap) && !cinn::translatable(op);
 }
 
+// Sizes that only running tells have one name in the operation's result and, from the operations of its composition,
+// another: those take the names that the users know.
+class Renaming {
+ public:
+  void result(pir::Type made, pir::Type known) {
+    if (!made.has_shape() || !known.has_shape() || made.rank() != known.rank()) return;
+    for (size_t i = 0; i < made.shape().size(); ++i) {
+      const Dim from = made.shape()[i], to = known.shape()[i];
+      if (from == to || !from.is_symbolic() || node_of(from).op != DimOp::kSymbol) continue;
+      if (!has_hint(from)) to_.emplace_back(from, to);
+    }
+  }
+
+  void apply(Operation& op) const {
+    if (to_.empty()) return;
+    for (Value v : op.results_vector())
+      if (v.type()) v.set_type(pir::map_dims(v.type(), [&](Dim d) { return renamed(d); }));
+    pir::AttrMap attrs = op.attrs();
+    for (const pir::NamedAttr& a : op.attrs()) attrs.set(a.name, renamed(a.value));
+    op.set_attrs(std::move(attrs));
+  }
+
+ private:
+  Dim renamed(Dim d) const {
+    if (d.is_const()) return d;
+    return substitute(d, [&](Dim symbol) {
+      for (const auto& [from, to] : to_)
+        if (from == symbol) return to;
+      return symbol;
+    });
+  }
+  pir::Attribute renamed(const pir::Attribute& a) const {
+    if (a.kind() == pir::AttrKind::kDim) return pir::Attribute::dim(renamed(a.as_dim()));
+    if (a.kind() == pir::AttrKind::kScalar) return pir::Attribute::scalar(renamed(a.inner()));
+    if (a.kind() != pir::AttrKind::kIntArray) return a;
+    Shape s = a.as_ints();
+    for (Dim& d : s) d = renamed(d);
+    return pir::Attribute::ints(view(s));
+  }
+
+  std::vector<std::pair<Dim, Dim>> to_;
+};
+
 // Writes the composition in front of `op`, then replaces it.
 bool expand(dispatch::Trace& trace, Operation& op) {
   pir::InsertionGuard guard(trace.builder());
@@ -66,6 +109,10 @@ bool expand(dispatch::Trace& trace, Operation& op) {
   } catch (const Error&) {
     return undo();  // needs a value, or a size it can't know
   }
+  Renaming renaming;
+  for (size_t i = 0; i < op.num_results(); ++i)
+    if (results[i]) renaming.result(results[i].type(), op.result(i).type());
+  for (Operation* fresh = op.prev(); fresh != before; fresh = fresh->prev()) renaming.apply(*fresh);
   for (size_t i = 0; i < op.num_results(); ++i) {
     if (!results[i]) continue;
     if (results[i].type() != op.result(i).type()) {

@@ -16,6 +16,7 @@
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "phi/kernels/registry.h"
+#include "phi/rules/glue.h"
 #include "pir/op_args.h"
 
 namespace paddle::compile {
@@ -211,13 +212,13 @@ TensorMeta meta_of(OpCall& call, const DeviceCall::Output& o) {
   return call.list_metas.at(item);
 }
 
-double number_of(const Arg& a) { return a.tag() == Arg::Tag::kScalar ? a.scalar().to_double() : a.d(); }
-
 void run_compiled(OpCall& c, const DeviceCall& call) {
   Tensors all = tensors_of(c), dense;
   std::vector<double> numbers;
   for (const auto& in : call.inputs)
-    if (in.number) numbers.push_back(number_of(c.args[in.at]));
+    if (in.number)
+      numbers.push_back(c.op.args[in.at].kind == ArgKind::kScalar ? rules::scalar_of(c.args[in.at]).to_double()
+                                                                  : c.args[in.at].d());
   Tensor numbers_there = numbers_at(numbers, c.place);
   std::vector<const void*> inputs;
   size_t next_number = 0;

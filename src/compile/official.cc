@@ -27,13 +27,6 @@ struct Renamed {
 constexpr Renamed kRenamed[] = {{"pd_op.gelu_erf", "pd_op.gelu", "approximate", false},
                                 {"pd_op.gelu_tanh", "pd_op.gelu", "approximate", true}};
 
-// Results that official Paddle's operation has besides the record's.
-struct Surplus {
-  const char* name;
-  DType dtype;
-};
-constexpr Surplus kSurplus[] = {{"pd_op.batch_norm", DType::kUInt8}};
-
 // Official kernels count an axis that is an operand from the front.
 void count_axis_from_front(Operation& op) {
   if (!op.is("pd_op.split") && !op.is("pd_op.split_with_num")) return;
@@ -67,18 +60,6 @@ void rename(Operation& op, const Renamed& to) {
   attrs.set(to.attr, Attribute::boolean(to.value));
   replace(op,
           Operation::create(pir::op_def(to.official), op.operands(), std::move(attrs), result_types(op), 0, op.loc()));
-}
-
-void add_result(Operation& op, DType dtype) {
-  std::vector<pir::Type> types = result_types(op);
-  types.push_back(pir::Type::tensor(dtype, Shape{Dim(0)}));
-  pir::AttrMap attrs = op.attrs();
-  if (Attribute stops = op.attr("stop_gradient"); stops.kind() == AttrKind::kArray) {
-    std::vector<Attribute> items(stops.items().begin(), stops.items().end());
-    items.push_back(Attribute::boolean(true));
-    attrs.set("stop_gradient", Attribute::array(items));
-  }
-  replace(op, Operation::create(op.def(), op.operands(), std::move(attrs), types, 0, op.loc()));
 }
 
 void complete_parameter(Operation& op) {
@@ -289,14 +270,7 @@ pir::Program official_form(const pir::Program& program) {
   }
   copy = trace.take_program();
   for (Operation* op : transposed) name_transposed_convolution(*op);
-  ops.clear();
-  copy.walk([&](Operation& op) { ops.push_back(&op); });
-  for (Operation* op : ops)
-    for (const Surplus& s : kSurplus)
-      if (op->is(s.name) && op->num_results() == op->def().results.size()) {
-        add_result(*op, s.dtype);
-        break;
-      }
+  arrays_to_official(copy);
   return copy;
 }
 

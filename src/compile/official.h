@@ -11,4 +11,9 @@ namespace paddle::compile {
 // - constants from outside of the program are parameters that the file of parameters holds.
 pir::Program official_form(const pir::Program& program);
 
+// Official Paddle writes to arrays in place; here a list is a value. Both ways, in place. NotImplementedError for what
+// the other form can't say. From: before refine_types.
+void arrays_from_official(pir::Program& program);
+void arrays_to_official(pir::Program& program);
+
 }  // namespace paddle::compile

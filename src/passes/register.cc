@@ -1,6 +1,8 @@
 // The passes of this folder, by name; and the records, as the source of pd_op's tables.
+#include "api/wide_args.h"
 #include "base/error.h"
 #include "passes/passes.h"
+#include "pir/serialize/wire_types.h"
 
 namespace paddle::passes {
 
@@ -81,6 +83,7 @@ namespace {
 [[maybe_unused]] const bool loaded = [] {
   register_passes();
   pir::set_record_source(find_op, all_ops);
+  pir::set_widths(is_wide);
   return true;
 }();
 

@@ -31,6 +31,18 @@ Attribute of_int(int64_t v) {
   return v >= INT32_MIN && v <= INT32_MAX ? Attribute::i32(static_cast<int32_t>(v)) : Attribute::i64(v);
 }
 
+// As narrow as the value allows, as integers are; files say each argument in its own width (wire_types.h).
+Attribute of_float(double v) {
+  const auto narrow = static_cast<float>(v);
+  return static_cast<double>(narrow) == v || v != v ? Attribute::f32(narrow) : Attribute::f64(v);
+}
+
+Attribute of_float_list(std::span<const double> v) {
+  std::vector<Attribute> items;
+  for (double x : v) items.push_back(of_float(x));
+  return Attribute::array(items);
+}
+
 Attribute of_int_list(std::span<const int64_t> v) {
   for (int64_t x : v)
     if (x < INT32_MIN || x > INT32_MAX) return Attribute::i64s(v);
@@ -144,11 +156,10 @@ Attribute to_attribute(const ArgInfo& info, const Arg& arg) {
         throw InternalError(fmt::format("argument \"{}\" holds tensors and can't be an attribute", info.name));
       return Attribute::ints(view(arg.ints().values()));
     case Arg::Tag::kInt:
-      return info.kind == ArgKind::kFloat || info.kind == ArgKind::kOptFloat
-                 ? Attribute::f32(static_cast<float>(arg.i()))
-                 : of_int(arg.i());
+      return info.kind == ArgKind::kFloat || info.kind == ArgKind::kOptFloat ? of_float(static_cast<double>(arg.i()))
+                                                                             : of_int(arg.i());
     case Arg::Tag::kFloat:
-      return Attribute::f32(static_cast<float>(arg.d()));
+      return of_float(arg.d());
     case Arg::Tag::kBool:
       return Attribute::boolean(arg.b());
     case Arg::Tag::kString:
@@ -160,7 +171,7 @@ Attribute to_attribute(const ArgInfo& info, const Arg& arg) {
     case Arg::Tag::kIntList:
       return of_int_list(arg.int_list());
     case Arg::Tag::kFloatList:
-      return Attribute::f32s(arg.float_list());
+      return of_float_list(arg.float_list());
     case Arg::Tag::kBoolList:
       return Attribute::bools(arg.bool_list());
     case Arg::Tag::kStringList:
@@ -197,7 +208,7 @@ Attribute default_attribute(const ArgInfo& info) {
       return of_int(d.integer(text));
     case ArgKind::kFloat:
     case ArgKind::kOptFloat:
-      return Attribute::f32(static_cast<float>(d.real(text)));
+      return of_float(d.real(text));
     case ArgKind::kBool:
     case ArgKind::kOptBool:
       return Attribute::boolean(d.boolean(text));
@@ -214,7 +225,7 @@ Attribute default_attribute(const ArgInfo& info) {
       return of_int_list(v);
     }
     case ArgKind::kFloatList:
-      return d.list(text, [&](auto s) { return Attribute::f32(static_cast<float>(d.real(s))); });
+      return d.list(text, [&](auto s) { return of_float(d.real(s)); });
     case ArgKind::kBoolList:
       return d.list(text, [&](auto s) { return Attribute::boolean(d.boolean(s)); });
     case ArgKind::kStringList:
@@ -224,80 +235,6 @@ Attribute default_attribute(const ArgInfo& info) {
     default:
       return {};
   }
-}
-
-namespace {
-
-// The number that `full` makes, in its dtype. Null where it makes a tensor of more than one element.
-Attribute value_of_full(const Operation& op) {
-  Attribute value = op.attr("value");
-  if (!value) return {};
-  if (value.kind() == AttrKind::kScalar) value = value.inner();
-  Type t = op.result().type();
-  if (!t.has_shape() || numel(view(t.shape())) != Dim(1)) return {};
-  if (value.kind() == AttrKind::kDim) return Attribute::scalar(value);
-  bool number = value.kind() >= AttrKind::kBool && value.kind() <= AttrKind::kComplex128;
-  if (!number) return {};
-  if (is_complex(t.dtype())) return Attribute::scalar(Attribute::c128(value.as_complex()));
-  if (value.kind() >= AttrKind::kComplex64) return {};
-  if (t.dtype() == DType::kBool) return Attribute::scalar(Attribute::boolean(value.as_double() != 0));
-  if (!is_integer(t.dtype())) return Attribute::scalar(Attribute::f64(value.as_double()));
-  bool exact = value.kind() != AttrKind::kFloat && value.kind() != AttrKind::kDouble;
-  if (exact) return Attribute::scalar(Attribute::i64(value.as_int()));
-  double v = value.as_double();
-  if (!(v >= -9223372036854775808.0 && v < 9223372036854775808.0)) return {};
-  return Attribute::scalar(Attribute::i64(static_cast<int64_t>(v)));
-}
-
-Attribute value_of_combine(const Operation& op) {
-  Shape items;
-  for (Value v : op.operands()) {
-    Attribute a = v ? known_value(v) : Attribute();
-    if (a.kind() != AttrKind::kScalar) return {};
-    a = a.inner();
-    if (a.kind() == AttrKind::kInt64)
-      items.push_back(a.as_int());
-    else if (a.kind() == AttrKind::kDim)
-      items.push_back(a.as_dim());
-    else
-      return {};
-  }
-  return Attribute::ints(view(items));
-}
-
-// Integers of a small constant: shapes, axes, indices.
-Attribute value_of_constant(const Attribute& value) {
-  if (value.kind() != AttrKind::kDense) return {};
-  const DenseData& d = value.as_dense();
-  if (d.shape.size() > 1 || d.bytes.size() > 256 || (d.dtype != DType::kInt32 && d.dtype != DType::kInt64)) return {};
-  Shape items;
-  for (size_t at = 0; at < d.bytes.size(); at += size_of(d.dtype)) {
-    int32_t narrow = 0;
-    int64_t wide = 0;
-    if (d.dtype == DType::kInt32)
-      std::memcpy(&narrow, d.bytes.data() + at, sizeof narrow), wide = narrow;
-    else
-      std::memcpy(&wide, d.bytes.data() + at, sizeof wide);
-    items.push_back(wide);
-  }
-  if (d.shape.empty()) return Attribute::scalar(Attribute::i64(items[0].value()));
-  return Attribute::ints(view(items));
-}
-
-}  // namespace
-
-Attribute known_value(Value v) {
-  if (!v || !v.is_result()) return {};
-  const Operation& op = *v.defining_op();
-  if (op.is("pd_op.full")) return value_of_full(op);
-  if (op.is("builtin.combine")) return value_of_combine(op);
-  if (op.is("builtin.constant")) return value_of_constant(op.attr("value"));
-  if (op.is("pd_op.full_int_array")) {
-    Attribute a = op.attr("value");
-    if (a.kind() != AttrKind::kArray && a.kind() != AttrKind::kIntArray) return {};
-    return Attribute::ints(view(a.as_ints()));
-  }
-  return {};
 }
 
 struct BoundArgs::Store {
@@ -436,46 +373,6 @@ void BoundArgs::bind_attribute(size_t arg, const Attribute& a) {
     default:
       throw InternalError(fmt::format("argument \"{}\" of {} is no attribute", info.name, def_.name));
   }
-}
-
-namespace {
-
-OutSlot meta_of(Type t) {
-  OutSlot s;
-  if (t.is_vector()) {
-    for (Type e : t.elements()) s.list.push_back(meta_of(e).tensor);
-  } else if (t.has_shape()) {
-    s.tensor = Tensor::meta(view(t.shape()), t.dtype(), Place::cpu());
-  }
-  return s;
-}
-
-Type type_of(const TensorMeta& m) { return m.dtype == DType::kUndefined ? Type() : Type::tensor(m.dtype, m.shape); }
-
-}  // namespace
-
-std::vector<Type> infer_record_types(const OpDef& def, std::span<const Value> operands, const AttrMap& attrs) {
-  const OpInfo& info = *def.info;
-  if (!info.meta) throw InternalError("operator " + def.name + " has no shape rule");
-  for (size_t i = 0; i < def.operands.size(); ++i) {
-    const OperandDef& o = def.operands[i];
-    check(o.optional || (i < operands.size() && operands[i]), ErrorKind::kType, "[{}] operand \"{}\" is missing",
-          def.short_name(), o.name);
-  }
-  BoundArgs bound(def, operands, attrs, [](Value v) { return meta_of(v.type()); });
-  OpCall call(info, bound.args());
-  info.meta(call);
-  std::vector<Type> types;
-  for (size_t i = 0; i < info.outs.size(); ++i) {
-    if (info.outs[i].kind == ArgKind::kTensors) {
-      std::vector<Type> items;
-      for (const TensorMeta& m : call.list_metas) items.push_back(type_of(m));
-      types.push_back(Type::vector(items));
-    } else {
-      types.push_back(type_of(call.meta(i)));
-    }
-  }
-  return types;
 }
 
 }  // namespace paddle::pir

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import reference_compound as compound
+import reference_images as images
+import reference_moves as moves
+import reference_nn as networks
 
 _erf = np.vectorize(math.erf, otypes=[float])
 
@@ -107,201 +111,6 @@ def _swiglu(x, y):
     return x / (1 + np.exp(-x)) * y
 
 
-def _squeeze(x, axis):
-    axes = [a % x.ndim for a in axis] if axis else range(x.ndim)
-    return x.reshape([n for i, n in enumerate(x.shape) if i not in axes or n != 1])
-
-
-def _unsqueeze(x, axis):
-    for a in axis:
-        x = np.expand_dims(x, a)
-    return x
-
-
-def _flatten(x, start_axis, stop_axis):
-    if x.ndim == 0:
-        return x.reshape(1)
-    start, stop = start_axis % x.ndim, stop_axis % x.ndim
-    return x.reshape(*x.shape[:start], -1, *x.shape[stop + 1 :])
-
-
-def _reshape(x, shape):
-    shape = [x.shape[i] if n == 0 and i < x.ndim else n for i, n in enumerate(shape)]
-    if -1 in shape and x.size == 0:
-        rest = [n for n in shape if n != -1]
-        left = math.prod(n for n in x.shape if n) // math.prod(n for n in rest if n)
-        shape[shape.index(-1)] = left if 0 in rest else 0
-    return x.reshape(shape)
-
-
-def _expand(x, shape):
-    extra = len(shape) - x.ndim
-    return np.broadcast_to(x, [x.shape[i - extra] if n == -1 else n for i, n in enumerate(shape)])
-
-
-def _index(rank, axes, starts, ends, steps):
-    at = [slice(None)] * rank
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        at[axis] = slice(start, end, step)
-    return tuple(at)
-
-
-def _slice(input, axes, starts, ends, infer_flags, decrease_axis):
-    out = input[_index(input.ndim, axes, starts, ends, [1] * len(axes))]
-    return out.reshape([n for i, n in enumerate(out.shape) if i not in decrease_axis])
-
-
-def _set_value(x, values, starts, ends, steps, axes, decrease_axes, none_axes):
-    out = x.copy()
-    part = out[_index(x.ndim, axes, starts, ends, steps)]
-    target = [n for i, n in enumerate(part.shape) if i not in decrease_axes]
-    part[...] = np.broadcast_to(values, target).reshape(part.shape)
-    return out
-
-
-def _as_strided(x, shape, stride, offset):
-    flat = np.ascontiguousarray(x).reshape(-1)[offset:]
-    return np.lib.stride_tricks.as_strided(flat, shape, [s * x.itemsize for s in stride]).copy()
-
-
-def _as_strided_scatter_add(out_grad, x_shape, shape, stride, offset):
-    flat = np.zeros(int(np.prod(x_shape)), out_grad.dtype)
-    for i in np.ndindex(*shape):
-        flat[offset + sum(a * b for a, b in zip(i, stride, strict=True))] += out_grad[i]
-    return flat.reshape(x_shape)
-
-
-def _split(x, sections, axis):
-    sections = [x.shape[axis] - sum(n for n in sections if n != -1) if n == -1 else n for n in sections]
-    return np.split(x, np.cumsum(sections)[:-1], axis)
-
-
-def _unbind(x, axis):
-    return [np.take(x, i, axis) for i in range(x.shape[axis])]
-
-
-def _unfold(input, axis, size, step):
-    return np.moveaxis(np.lib.stride_tricks.sliding_window_view(input, size, axis), axis, axis)[
-        (slice(None),) * (axis % input.ndim) + (slice(None, None, step),)
-    ]
-
-
-def _pad3d(x, paddings, mode, pad_value, data_format):
-    w, h, d = paddings[:2], paddings[2:4], paddings[4:]
-    pads = [(0, 0), (0, 0), d, h, w] if data_format == "NCDHW" else [(0, 0), d, h, w, (0, 0)]
-    if mode == "constant":
-        return np.pad(x, pads, constant_values=pad_value)
-    return np.pad(x, pads, mode={"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
-
-
-def _gather(x, index, axis):
-    return np.take(x, index.reshape(-1) if index.ndim == 2 else index, int(axis))
-
-
-def _gather_nd(x, index):
-    return x[tuple(np.moveaxis(index, -1, 0))]
-
-
-def _put_along_axis(arr, indices, values, axis, reduce, include_self):
-    out = arr.astype(np.float64) if np.issubdtype(arr.dtype, np.floating) else arr.copy()
-    start = {"add": 0, "mul": 1, "multiply": 1, "mean": 0, "amax": -np.inf, "amin": np.inf}.get(reduce)
-    touched = np.zeros(arr.shape, np.int64)
-    for i in np.ndindex(*indices.shape):
-        at = list(i)
-        at[axis] = indices[i]
-        at = tuple(at)
-        if touched[at] == 0 and not include_self and reduce != "assign":
-            out[at] = start
-        touched[at] += 1
-        v = values[i]
-        if reduce == "assign":
-            out[at] = v
-        elif reduce in ("add", "mean"):
-            out[at] += v
-        elif reduce in ("mul", "multiply"):
-            out[at] *= v
-        else:
-            out[at] = max(out[at], v) if reduce == "amax" else min(out[at], v)
-    if reduce == "mean":
-        out = np.where(touched > 0, out / np.maximum(touched + bool(include_self), 1), out)
-    return out.astype(arr.dtype)
-
-
-def _scatter(x, index, updates, overwrite):
-    out, index = x.copy(), index.reshape(-1)
-    if overwrite:
-        out[index] = updates
-        return out
-    out[index] = 0
-    np.add.at(out, index, updates)
-    return out
-
-
-def _scatter_nd_add(x, index, updates):
-    out = x.copy()
-    np.add.at(out, tuple(np.moveaxis(index, -1, 0)), updates)
-    return out
-
-
-def _index_add(x, index, add_value, axis):
-    out = np.moveaxis(x.copy(), axis, 0)
-    np.add.at(out, index, np.moveaxis(add_value, axis, 0))
-    return np.moveaxis(out, 0, axis)
-
-
-def _index_put(x, indices, value, accumulate):
-    out = x.copy()
-    if accumulate:
-        np.add.at(out, tuple(indices), value)
-    else:
-        out[tuple(indices)] = value
-    return out
-
-
-def _argsort(x, axis, descending, stable):
-    if x.ndim == 0:
-        return x, np.zeros((), np.int64)
-    at = np.argsort(-x if descending else x, axis, kind="stable")
-    return np.take_along_axis(x, at, axis), at
-
-
-def _topk(x, k, axis, largest, sorted):
-    if x.ndim == 0:
-        return x, np.zeros((), np.int64)
-    out, at = _argsort(x, axis, largest, True)
-    return np.take(out, range(int(k)), axis), np.take(at, range(int(k)), axis)
-
-
-def _kthvalue(x, k, axis, keepdim):
-    out, at = _argsort(x, axis, False, True)
-    pick = (lambda a: np.take(a, [k - 1], axis)) if keepdim else (lambda a: np.take(a, k - 1, axis))
-    return pick(out), pick(at)
-
-
-def _unique(x, return_index, return_inverse, return_counts, axis, dtype, is_sorted):
-    return np.unique(x)
-
-
-def _searchsorted(sorted_sequence, values, out_int32, right):
-    out = np.searchsorted(sorted_sequence, values, side="right" if right else "left")
-    return out.astype(np.int32 if out_int32 else np.int64)
-
-
-def _diag(x, offset, padding_value):
-    out = np.diag(x, offset)
-    if x.ndim == 1 and padding_value:
-        out = np.where(np.diag(np.ones(len(x), bool), offset), out, padding_value)
-    return out.astype(x.dtype)
-
-
-def _diag_embed(input, offset, dim1, dim2):
-    n = input.shape[-1] + abs(offset)
-    out = np.zeros((*input.shape[:-1], n, n), input.dtype)
-    i = np.arange(input.shape[-1])
-    out[..., i + max(-offset, 0), i + max(offset, 0)] = input
-    return np.moveaxis(out, (-2, -1), (dim1, dim2))
-
-
 def _triangular_solve(x, y, upper, transpose, unitriangular):
     m = np.triu(x) if upper else np.tril(x)
     if unitriangular:
@@ -371,36 +180,38 @@ REFERENCES = {
     "shape64": lambda input: np.array(input.shape, np.int64),
     "shape": lambda input: np.array(input.shape, np.int32),
     "numel": lambda x: np.asarray(x.size),
-    "reshape": _reshape,
+    "reshape": moves.reshape,
     "transpose": lambda x, perm: np.transpose(x, perm),
-    "squeeze": _squeeze,
-    "unsqueeze": _unsqueeze,
-    "flatten": _flatten,
-    "expand": _expand,
+    "squeeze": moves.squeeze,
+    "unsqueeze": moves.unsqueeze,
+    "flatten": moves.flatten,
+    "expand": moves.expand,
     "expand_as": lambda x, y, target_shape: np.broadcast_to(x, y.shape if y is not None else target_shape),
     "broadcast_tensors": lambda input: np.broadcast_arrays(*input),
-    "slice": _slice,
-    "strided_slice": lambda x, axes, starts, ends, strides: x[_index(x.ndim, axes, starts, ends, strides)],
-    "as_strided": _as_strided,
-    "as_strided_scatter_add": _as_strided_scatter_add,
+    "slice": moves.slice_of,
+    "strided_slice": lambda x, axes, starts, ends, strides: x[moves.index(x.ndim, axes, starts, ends, strides)],
+    "as_strided": moves.as_strided,
+    "as_strided_scatter_add": moves.as_strided_scatter_add,
     "diagonal": lambda x, offset, axis1, axis2: np.diagonal(x, offset, axis1, axis2),
-    "tensor_unfold": _unfold,
+    "tensor_unfold": moves.unfold,
     "concat": lambda x, axis: np.concatenate(x, int(axis)),
     "stack": lambda x, axis: np.stack(x, axis),
-    "split": _split,
+    "split": moves.split,
     "split_with_num": lambda x, num, axis: np.split(x, num, int(axis)),
-    "unbind": lambda input, axis: _unbind(input, axis),
-    "unstack": lambda x, axis, num: _unbind(x, axis),
+    "unbind": lambda input, axis: moves.unbind(input, axis),
+    "unstack": lambda x, axis, num: moves.unbind(x, axis),
     "meshgrid": lambda inputs: np.meshgrid(*[np.atleast_1d(i) for i in inputs], indexing="ij"),
     "tile": lambda x, repeat_times: np.tile(x, [1] * (x.ndim - len(repeat_times)) + repeat_times),
     "repeat_interleave": lambda x, repeats, axis, output_size: np.repeat(x, repeats, axis),
     "repeat_interleave_with_tensor_index": lambda x, repeats, axis, output_size: np.repeat(x, repeats, axis),
     "pad": lambda x, paddings, pad_value: np.pad(x, np.reshape(paddings, (-1, 2)), constant_values=pad_value),
-    "pad3d": _pad3d,
+    "pad3d": moves.pad3d,
     "flip": lambda x, axis: np.flip(x, axis) if x.ndim else x,
-    "roll": lambda x, shifts, axis: np.roll(x, shifts, tuple(axis) if x.ndim else None) if axis else np.roll(x, shifts[0]),
-    "gather": _gather,
-    "gather_nd": _gather_nd,
+    "roll": lambda x, shifts, axis: (
+        np.roll(x, shifts, tuple(axis) if x.ndim else None) if axis else np.roll(x, shifts[0])
+    ),
+    "gather": moves.gather,
+    "gather_nd": moves.gather_nd,
     "index_select": lambda x, index, axis: np.take(x, index, axis),
     "index_sample": lambda x, index: np.take_along_axis(x, index, 1),
     "take_along_axis": lambda arr, indices, axis: np.take_along_axis(
@@ -408,29 +219,40 @@ REFERENCES = {
         indices,
         axis,
     ),
-    "put_along_axis": _put_along_axis,
-    "scatter": _scatter,
-    "scatter_nd_add": _scatter_nd_add,
-    "index_add": _index_add,
-    "index_put": _index_put,
+    "put_along_axis": moves.put_along_axis,
+    "scatter": moves.scatter,
+    "scatter_nd_add": moves.scatter_nd_add,
+    "index_add": moves.index_add,
+    "index_put": moves.index_put,
     "masked_select": lambda x, mask: np.broadcast_to(x, np.broadcast_shapes(x.shape, mask.shape))[
         np.broadcast_to(mask, np.broadcast_shapes(x.shape, mask.shape))
     ],
     "nonzero": lambda condition: np.argwhere(condition),
-    "set_value": lambda x, starts, ends, steps, axes, decrease_axes, none_axes, shape, values: _set_value(
+    "set_value": lambda x, starts, ends, steps, axes, decrease_axes, none_axes, shape, values: moves.set_value(
         x, np.array(values, x.dtype).reshape(shape), starts, ends, steps, axes, decrease_axes, none_axes
     ),
-    "set_value_with_tensor": lambda x, values, starts, ends, steps, axes, decrease_axes, none_axes: _set_value(
+    "set_value_with_tensor": lambda x, values, starts, ends, steps, axes, decrease_axes, none_axes: moves.set_value(
         x, values, starts, ends, steps, axes, decrease_axes, none_axes
     ),
-    "argsort": _argsort,
-    "topk": _topk,
-    "kthvalue": _kthvalue,
-    "unique": _unique,
-    "searchsorted": _searchsorted,
+    "argsort": moves.argsort,
+    "topk": moves.topk,
+    "kthvalue": moves.kthvalue,
+    "unique": moves.unique,
+    "searchsorted": moves.searchsorted,
     "tril": lambda x, diagonal: np.tril(x, diagonal),
     "triu": lambda x, diagonal: np.triu(x, diagonal),
-    "diag": _diag,
-    "diag_embed": _diag_embed,
+    "diag": moves.diag,
+    "diag_embed": moves.diag_embed,
     "one_hot": lambda x, num_classes: np.eye(int(num_classes), dtype=np.float32)[x],
+    "unfold": images.unfold,
+    "fold": images.fold,
+    "prelu": images.prelu,
+    "affine_grid": images.affine_grid,
+    "grid_sample": images.grid_sample,
+    "rnn": images.rnn,
+    "einsum": lambda x, equation: np.einsum(equation, *x),
+    "interp_antialias": images.interpolation(antialias=True),
+    **{f"{m}_interp": images.interpolation() for m in ("linear", "bilinear", "nearest", "bicubic", "trilinear")},
+    **compound.REFERENCES,
+    **networks.REFERENCES,
 }

@@ -159,7 +159,7 @@ TEST_F(Serialize, ErrorsSayWhat) {
   EXPECT_THAT(with([&](Json& j) { op(j, 9)["A"][0]["AT"]["#"] = "0.a_new"; }),
               HasSubstr("attribute kind \"0.a_new\" is not known"));
   EXPECT_THAT(with([&](Json& j) { op(j, 9).erase("I"); }), HasSubstr("expected the key \"I\""));
-  EXPECT_THAT(with([&](Json& j) { op(j, 9)["O"][0]["TT"]["D"][1][0] = -7; }), HasSubstr("got -7"));
+  EXPECT_THAT(with([&](Json& j) { op(j, 9)["O"][0]["TT"]["D"][1][0] = -7; }), "no error");  // -1 times 7: unknown
   EXPECT_THAT(message("[1, 2"), HasSubstr("no valid JSON"));
   EXPECT_THAT(message(std::string(1000000, '[')), HasSubstr("nested too deeply"));
   EXPECT_THAT(message(""), HasSubstr("no valid JSON"));

@@ -53,3 +53,20 @@ for name in models.make(paddle):
         inputs, outs = models.save(paddle, np, name, os.path.join(HERE, "fixtures", name))
         values = {f"in_{i}": v for i, v in enumerate(inputs)} | {f"out_{i}": v for i, v in enumerate(outs)}
         np.savez_compressed(os.path.join(HERE, "fixtures", name + "_io.npz"), **values)
+
+# operators.npz: the program of each of operator_programs, its parameters, inputs and outputs.
+import tempfile  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import operator_programs  # noqa: E402
+
+values = {}
+for name in [*operator_programs.cases(paddle), *operator_programs.networks(paddle)]:
+    with tempfile.TemporaryDirectory() as folder:
+        inputs, outs = operator_programs.save(paddle, name, os.path.join(folder, "p"))
+        for kind, suffix in (("json", ".json"), ("params", ".pdiparams")):
+            file = Path(folder) / f"p{suffix}"
+            if file.exists():
+                values[f"{name}/{kind}"] = np.frombuffer(file.read_bytes(), np.uint8)
+    values |= {f"{name}/in_{k}": v for k, v in enumerate(inputs)} | {f"{name}/out_{k}": v for k, v in enumerate(outs)}
+np.savez_compressed(os.path.join(HERE, "fixtures", "operators.npz"), **values)

@@ -6,8 +6,9 @@ import json
 
 from . import expr as scalar_expr
 from .emit_api import inplace_arg
-from .schema import SAMPLE_TENSOR, Record
+from .schema import Record
 from .signature import Arg, default_text
+from .test_rows import SAMPLE_TENSOR
 
 _NAMES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "bool": "bool"}
 _LONG = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
@@ -71,6 +72,7 @@ def _row(r: Record) -> dict:
         "inplace": inplace_arg(r) is not None and "inplace_only" not in r.traits,
         "random": "random" in r.traits,
         "data_dependent_shape": "data_dependent_shape" in r.traits,
+        "exempt": r.exempt,
         "python": r.python,
         "alias": r.alias,
         "spmd": r.spmd,

@@ -67,6 +67,9 @@ KINDS: dict[str, Kind] = {
 # Attributes that may stand as parameters of a scalar expression.
 NUMBERS = {"Scalar", "int", "float", "bool"}
 
+# Attributes that come in two widths in pd_op.
+WIDE = {"int", "int[]", "int?", "float", "float[]", "float?", "Ints"}
+
 DTYPES = {
     "bool": "kBool", "uint8": "kUInt8", "int8": "kInt8", "int16": "kInt16", "int32": "kInt32", "int64": "kInt64",
     "uint32": "kUInt32", "uint64": "kUInt64", "float16": "kFloat16", "bfloat16": "kBFloat16", "float32": "kFloat32",

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import expr as scalar_expr
-from . import loop_lang, scalar, shape_lang
+from . import loop_lang, pir_order, scalar, shape_lang, test_rows
 from .dtype_lang import DtypeRule, parse_dtype
 from .errors import SchemaError, did_you_mean
-from .kinds import NUMBERS
-from .signature import Arg, parse_signature, split_top
+from .kinds import NUMBERS, WIDE
+from .signature import Arg, parse_signature
 from .source import Raw, read_family
 
 FIELDS = (
-    "op", "args", "out", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "combine", "init",
+    "op", "args", "out", "wide", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "combine", "init",
     "loops",
     "host", "rules", "saves", "intermediate", "nondifferentiable", "inplace", "view", "random", "host_args",
-    "data_dependent_shape", "spmd", "local", "linear_in", "amp", "complex", "python", "samples", "errors", "doc",
+    "data_dependent_shape", "spmd", "local", "linear_in", "amp", "complex", "python", "exempt", "samples", "errors", "doc",
 )  # fmt: skip
 REQUIRED_FIELDS = ("op", "args", "out", "doc")
 TRAITS = {
@@ -43,8 +43,6 @@ RULES = ("shape", "decompose", "vjp")
 AMP = {"keep": "kKeep", "white": "kWhite", "black": "kBlack", "promote": "kPromote"}
 COMPLEX = {"unsupported": "kUnsupported", "holomorphic": "kHolomorphic", "custom": "kCustom"}
 COMBINE = ("sum", "prod", "max", "min", "any", "all")
-RAISES = ("ValueError", "TypeError", "IndexError", "KeyError", "RuntimeError", "NotImplementedError")
-SAMPLE_TENSOR = re.compile(r"(bool|bf16|f8e4m3|f8e5m2|[fiuc]\d+)\[([-0-9, ]*)\](?:\(([^()]*)\))?((?:\.\w+)*)\Z")
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,7 @@ class Record:
     legacy: dict | None = None
     alias: dict[str, list[str]] = field(default_factory=dict)
     python: list[str] = field(default_factory=list)
+    exempt: dict[str, str] = field(default_factory=dict)
     samples: list[dict] = field(default_factory=list)
     errors: list[dict] = field(default_factory=list)
     vjp_source: str | None = None  # C++ body of a derived vjp
@@ -160,7 +159,7 @@ class _Parser:
         r.doc = self.text("doc")
         r.spmd, r.local = self.text("spmd"), self.text("local")
         self.plain_fields()
-        self.pir()
+        pir_order.read(r)
         self.names_of_arguments()
         self.rules()
         self.expression()
@@ -169,7 +168,7 @@ class _Parser:
         self.implied_traits()
         self.loops(known)
         self.python_names()
-        self.test_rows()
+        test_rows.read(r)
 
     # -- helpers
     def attempt(self, name: str, parse):
@@ -222,42 +221,12 @@ class _Parser:
                 raise self.raw.wrong("legacy", f"legacy: {key!r} is no argument or output{did_you_mean(key, known)}")
         r.legacy = legacy
 
-    def pir(self) -> None:
-        """`pir: "x, shape; axis, official_name=ours"`, or {order: ..., version: n}: operands; attributes."""
-        r = self.record
-        for arg in r.args:
-            arg.pir_name = arg.name
-        value = self.raw.fields.get("pir")
-        if isinstance(value, str) and value.startswith("{"):
-            raise self.raw.wrong("pir", "pir: expected text or a mapping with order and version")
-        if isinstance(value, dict):
-            if unknown := value.keys() - {"order", "version"}:
-                raise self.raw.wrong("pir", f"pir: unknown key {min(unknown)!r}")
-            r.version, value = int(value.get("version", 0)), value.get("order")
-        if value is None:
-            return
-        operands, _, attributes = str(value).partition(";")
-        index = {a.name: i for i, a in enumerate(r.args)}
-        for text, operand in ((operands, True), (attributes, False)):
-            for item in split_top(text):
-                official, _, ours = (s.strip() for s in item.partition("="))
-                ours = ours or official
-                if ours not in index:
-                    raise self.raw.wrong("pir", f"pir: {ours!r} is no argument{did_you_mean(ours, index)}")
-                arg = r.args[index[ours]]
-                if operand and not (arg.kind.tensor or arg.kind.text in ("Scalar", "Ints")):
-                    raise self.raw.wrong("pir", f"pir: {ours} ({arg.kind.text}) can't be an operand; put it after ';'")
-                if not operand and arg.kind.tensor:
-                    raise self.raw.wrong("pir", f"pir: {ours} is a tensor; put it before ';'")
-                arg.operand, arg.pir_name = operand, official
-                r.pir_order.append(index[ours])
-        if missing := [a.name for i, a in enumerate(r.args) if i not in r.pir_order]:
-            raise self.raw.wrong("pir", f"pir: {missing[0]!r} is missing")
-
     def names_of_arguments(self) -> None:
         r = self.record
         args, outs = [a.name for a in r.args], [o.name for o in r.outs]
         tensors = [a.name for a in r.tensors]
+        for name in self.names("wide", [a.name for a in r.args if a.kind.text in WIDE], "number, or list of numbers"):
+            r.args[r.arg_index(name)].wide = True
         for name in self.names("host_args", args, "argument"):
             r.args[r.arg_index(name)].host = True
         for name in self.names("linear_in", tensors, "tensor argument"):
@@ -416,40 +385,3 @@ class _Parser:
         for name in r.python:
             if not re.fullmatch(r"paddle(\.\w+)+", str(name)):
                 raise self.raw.wrong("python", f"python: {name!r} is no public name; expected paddle.<...>")
-
-    def test_rows(self) -> None:
-        r = self.record
-        known = [a.name for a in r.args]
-        for name in ("samples", "errors"):
-            rows = self.raw.fields.get(name, [])
-            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                raise self.raw.wrong(name, f"{name}: expected a list of {{argument: value}}")
-            for row in rows:
-                self.test_row(name, row, known)
-            setattr(r, name, rows)
-
-    def test_row(self, field_name: str, row: dict, known: list[str]) -> None:
-        r = self.record
-        extra = ["raises", "match"] if field_name == "errors" else []
-        for key in row:
-            if key not in known and key not in extra:
-                raise self.raw.wrong(
-                    field_name, f"{field_name}: {key!r} is no argument{did_you_mean(key, known + extra)}"
-                )
-        if field_name == "errors" and row.get("raises") not in RAISES:
-            raise self.raw.wrong(
-                field_name, f"errors: raises: expected one of {', '.join(RAISES)}, got {row.get('raises')!r}"
-            )
-        for arg in r.args:
-            if arg.name not in row:
-                if not arg.has_default and not arg.kind.optional and field_name == "samples":
-                    raise self.raw.wrong(field_name, f"samples: {row}: {arg.name!r} is missing")
-                continue
-            value = row[arg.name]
-            if arg.kind.tensor and value is not None:
-                for item in value if isinstance(value, list) else [value]:
-                    if item is not None and not SAMPLE_TENSOR.match(str(item)):
-                        raise self.raw.wrong(
-                            field_name,
-                            f"{field_name}: {arg.name}: {item!r} is no tensor; expected e.g. f32[2,3] or i64[4](0,5)",
-                        )

@@ -27,6 +27,7 @@ class Arg:
     linear: bool = False
     host: bool = False
     promotes: bool = False
+    wide: bool = False
     intermediate: bool = False
     inplace_of: int = -1
     view_of: int = -1

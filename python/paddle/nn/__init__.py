@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import attention, functional, init, initializer, utils  # noqa: F401  # noqa: F401
+from . import attention, functional, init, initializer, quant, utils  # noqa: F401
 from .clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from .decode import BeamSearchDecoder, dynamic_decode
 from .layer import loss  # noqa: F401

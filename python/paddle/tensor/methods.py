@@ -247,7 +247,36 @@ def _size(self):
     return TensorSize.of(self, count) if type(count) is int else count
 
 
+def to_sparse_coo(self, sparse_dim):
+    """The elements that aren't 0 as a sparse tensor by coordinates; axes from `sparse_dim` on stay dense."""
+    from ..sparse.tensor import dense_to_coo
+
+    return dense_to_coo(self, sparse_dim)
+
+
+def to_sparse_csr(self):
+    """The elements that aren't 0 of a matrix, or a batch of them, as a sparse tensor in compressed rows."""
+    return to_sparse_coo(self, self.ndim).to_sparse_csr()
+
+
+def _of_sparse(name):
+    def method(self):
+        raise ValueError(f"[Tensor.{name}] expected a sparse tensor, got a dense one of shape {list(self.shape)}")
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"``{name}`` of a sparse tensor (``paddle.sparse``); ValueError for a dense one."
+    return method
+
+
+def _block(self):
+    from ..static import default_main_program
+
+    return default_main_program().global_block()
+
+
 _METHODS = {
+    "to_sparse_coo": to_sparse_coo, "to_sparse_csr": to_sparse_csr,
+    **{name: _of_sparse(name) for name in ("indices", "values", "crows", "cols", "nnz", "coalesce", "is_coalesced")},
     "type_as": type_as, "new_empty": new_empty, "new_zeros": new_zeros, "new_ones": new_ones, "new_full": new_full,
     "new_tensor": new_tensor,
     "requires_grad_": requires_grad_, "stride": stride, "get_device": get_device, "softmax": softmax,
@@ -264,6 +293,7 @@ _METHODS = {
 del _METHODS["shape_tensor"]
 
 _PROPERTIES = {
+    "block": property(_block),
     "T": property(_transposed), "mT": property(_matrix_transposed), "device": property(_device_name), "size": property(_size),
     "is_cuda": property(lambda self: self.place.is_gpu_place()), "layout": property(lambda self: "NCHW"),
     "grad_": property(lambda self: self.grad), "H": property(lambda self: _C_ops.conj(_transposed(self))),

@@ -5,6 +5,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
+#include "phi/rules/window.h"
 
 namespace paddle::rules {
 
@@ -85,6 +86,43 @@ void swiglu::vjp(Vjp& v) {
   } else if (v.need_x) {
     v.x_grad = ops::concat(Tensors{x_grad, y_grad}, -1);
   }
+}
+
+namespace {
+
+// alpha's shape as it multiplies x: nothing but the named axes is longer than 1.
+Shape slopes(const prelu::Args& a) {
+  const Shape& x = a.x.shape();
+  Dim count = 1;
+  for (Dim d : a.alpha.shape()) count = count * d;
+  Shape s(x.size(), Dim(1));
+  if (a.mode == "channel") {
+    infer::check_rank("prelu", "x", a.x, 2, 64);
+    const size_t at = channels_last("prelu", a.data_format) ? x.size() - 1 : 1;
+    infer::check_size("prelu", "alpha (x's channels)", x[at], count);
+    s[at] = count;
+  } else if (a.mode == "element") {
+    infer::check_rank("prelu", "x", a.x, 1, 64);
+    Dim wanted = 1;
+    for (size_t i = 1; i < x.size(); ++i) wanted = wanted * (s[i] = x[i]);
+    infer::check_size("prelu", "alpha (elements of a sample of x)", wanted, count);
+  } else {
+    check(a.mode == "all", ErrorKind::kValue, "[prelu] expected mode all, channel or element, got {}", a.mode);
+    infer::check_size("prelu", "alpha", Dim(1), count);
+  }
+  return s;
+}
+
+}  // namespace
+
+void prelu::shape(const Args& a, TensorMeta& out) {
+  slopes(a);
+  out.shape = a.x.shape();
+}
+
+Tensor prelu::decompose(const Args& a) {
+  Tensor zero = compose::full_like(0.0, a.x);
+  return ops::where(ops::greater_than(a.x, zero), a.x, a.x * compose::reshape_to(a.alpha, slopes(a)));
 }
 
 }  // namespace paddle::rules

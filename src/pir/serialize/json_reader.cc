@@ -180,8 +180,7 @@ class Reader {
   static Shape dims(const Json& j) {
     Shape s;
     for (int64_t d : integers(j, "dimensions")) {
-      if (d < -1) malformed("expected extents of at least -1, got {}", d);
-      s.push_back(d);
+      s.push_back(d < 0 ? -1 : d);  // official Paddle multiplies unknown extents, too
     }
     return s;
   }

@@ -85,7 +85,7 @@ class Writer {
     j["OA"] = Json::array();
     auto put = [&](Json& list, std::string_view name, const Attribute& value) {
       const AttrDef* def = op.def().attr(name);
-      list.push_back({{"AT", attribute(op, to_wire(op.def().short_name(), def, name, value))}, {"N", name}});
+      list.push_back({{"AT", attribute(op, to_wire(op.def(), def, value))}, {"N", name}});
     };
     // In the order of the operation's table, then the rest by name.
     for (const AttrDef& a : op.def().attrs)

@@ -150,10 +150,18 @@ void put(std::ostream& out, T v) {
   out.write(reinterpret_cast<const char*>(&v), sizeof v);
 }
 
+// Whose elements outlive a run. Official Paddle names scratch memory as parameters, too (a recurrent layer's state of
+// dropout).
+bool persistable(const Operation& op) {
+  Attribute a = op.attr("persistable");
+  if (a.kind() == AttrKind::kArray && !a.items().empty()) a = a.items()[0];
+  return a.kind() != AttrKind::kBool || a.as_bool();
+}
+
 std::vector<Operation*> parameter_ops(const Program& program) {
   std::vector<Operation*> ops;
   program.walk([&](Operation& op) {
-    if (op.is("builtin.parameter")) ops.push_back(&op);
+    if (op.is("builtin.parameter") && persistable(op)) ops.push_back(&op);
   });
   auto name = [](Operation* op) { return std::string_view(op->attr("parameter_name").as_string()); };
   std::sort(ops.begin(), ops.end(), [&](Operation* a, Operation* b) { return name(a) < name(b); });
@@ -257,6 +265,17 @@ std::vector<std::string> parameter_names(const Program& program) {
   std::vector<std::string> names;
   for (Operation* op : parameter_ops(program)) names.push_back(op->attr("parameter_name").as_string());
   return names;
+}
+
+void make_scratch(Program& program) {
+  program.walk([&](Operation& op) {
+    if (!op.is("builtin.parameter") || persistable(op) || !op.result().type().has_shape()) return;
+    Shape sizes;
+    for (Dim d : op.result().shape()) sizes.push_back(d.is_const() && d.value() > 0 ? d.value() : 0);
+    Tensor t = Tensor::empty(view(sizes), op.result().dtype(), Place::cpu());
+    if (t.numel()) std::memset(t.data(), 0, static_cast<size_t>(t.numel()) * size_of(t.dtype()));
+    program.set_parameter(op.attr("parameter_name").as_string(), std::move(t));
+  });
 }
 
 void load_parameters(Program& program, std::span<const std::byte> bytes) {

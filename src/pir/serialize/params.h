@@ -21,7 +21,10 @@ std::string digest_of_tensors(std::span<const Tensor> tensors);
 // Compares with what the program's file said, if it did, and forgets it. ValueError where it differs.
 void compare_digest(Program& program, std::span<const Tensor> tensors);
 
-// Names of the program's builtin.parameter operations, sorted: what a `.pdiparams` file holds.
+// Zeros for the parameters that the program says are not persistable: no file holds them.
+void make_scratch(Program& program);
+
+// Names of the program's persistable builtin.parameter operations, sorted: what a `.pdiparams` file holds.
 std::vector<std::string> parameter_names(const Program& program);
 // Sets the program's parameters. ValueError where the file doesn't fit the program (number, shapes, dtypes).
 void load_parameters(Program& program, std::span<const std::byte> bytes);

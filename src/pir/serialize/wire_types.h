@@ -1,12 +1,14 @@
-// Which attributes Paddle's files hold as 64-bit integers: our records say only "int".
+// Widths of numbers in Paddle's files: our attributes are as wide as their values need, pd_op's as wide as its
+// signatures say.
 #pragma once
-#include <string_view>
-
 #include "pir/op_def.h"
 
 namespace paddle::pir {
 
-// The attribute in the form that Paddle's operator of this name expects.
-Attribute to_wire(std::string_view op, const AttrDef* def, std::string_view name, const Attribute& value);
+// Who knows the records' `wide` installs it here, as set_record_source.
+void set_widths(bool (*is_wide)(const OpInfo& op, size_t arg));
+
+// The attribute in the form that Paddle's operator expects.
+Attribute to_wire(const OpDef& op, const AttrDef* def, const Attribute& value);
 
 }  // namespace paddle::pir

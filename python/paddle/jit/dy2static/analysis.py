@@ -114,6 +114,9 @@ def mutations(nodes: Iterable[ast.AST]) -> set[str]:
             while isinstance(base, ast.Subscript):
                 base = base.value
             out.add("*" + (dotted(base) or ""))
+        elif isinstance(node, ast.Call) and (dotted(node.func) or "").rsplit(".", 1)[-1] == "array_write":
+            given = node.args[2:3] + [k.value for k in node.keywords if k.arg == "array"]
+            out |= {"*" + (dotted(v) or "") for v in given}
     return out - {"", "*"}
 
 

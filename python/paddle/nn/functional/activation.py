@@ -141,21 +141,20 @@ def prelu(x, weight, data_format="NCHW", name=None):
         AssertionError: `weight` is not 1-D, or its length is neither 1 nor C.
     """
     assert len(weight.shape) == 1, "The dim count of weight shape should be 1 in prelu()."
-    if weight.shape[0] != 1:
-        assert len(x.shape) > 1, (
-            "The dim count of x should be equal or larger than 2 in prelu() when weight shape is not [1]."
+    if weight.shape[0] == 1:
+        return _C_ops.prelu(x, weight, "NCHW", "all")
+    assert len(x.shape) > 1, (
+        "The dim count of x should be equal or larger than 2 in prelu() when weight shape is not [1]."
+    )
+    if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
+        raise ValueError(
+            "data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', 'NDHWC', "
+            f"but receive {data_format}"
         )
-        if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
-            raise ValueError(
-                "data_format must be one of 'NC', 'NCL', 'NCHW', 'NCDHW', 'NLC', 'NHWC', 'NDHWC', "
-                f"but receive {data_format}"
-            )
-        if data_format[1] == "C":
-            assert weight.shape[0] == x.shape[1], "The weight size should be equal to x input channel in prelu()."
-            weight = weight.reshape([-1, *[1] * (len(x.shape) - 2)])
-        else:
-            assert weight.shape[0] == x.shape[-1], "The weight size should be equal to x input channel in prelu()."
-    return paddle.where(x > 0, x, x * weight)
+    first = data_format[1] == "C"
+    channels = x.shape[1 if first else -1]
+    assert weight.shape[0] == channels, "The weight size should be equal to x input channel in prelu()."
+    return _C_ops.prelu(x, weight, "NCHW" if first else "NHWC", "channel")
 
 
 def relu(x, name=None):

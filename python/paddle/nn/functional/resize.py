@@ -1,12 +1,11 @@
-"""Resampling of 1-D, 2-D and 3-D images. Each mode is separable, so every axis is resampled by itself."""
+"""Resampling of 1-D, 2-D and 3-D images."""
 
 from __future__ import annotations
 
 import math
 
 import paddle
-
-from ...tensor._common import size_of
+from paddle import _C_ops
 
 __all__ = []
 
@@ -56,25 +55,19 @@ def interpolate(
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError("antialias option is only supported for bilinear and bicubic modes")
     last = _channels_last(data_format, rank)
-    first_axis = 1 if last else 2
     sizes = list(x.shape[1:-1] if last else x.shape[2:])
-    sizes_out, factors = _target(sizes, size, scale_factor)
-    if recompute_scale_factor:
-        factors = [None] * len(sizes)
+    if size is None and scale_factor is None:
+        raise ValueError("One of size and scale_factor must not be None.")
+    if size is not None and scale_factor is not None:
+        raise ValueError("Only one of size or scale_factor should be defined.")
     if mode == "area":
-        return _area(x, sizes_out, last)
-    for i, (n, out, factor) in enumerate(zip(sizes, sizes_out, factors)):
-        scale = _scale(n, out, factor, align_corners)
-        axis = first_axis + i
-        if mode == "nearest":
-            x = _nearest(x, axis, n, out, scale)
-        elif antialias:
-            x = _antialiased(x, axis, n, out, scale, mode, align_corners)
-        elif mode == "bicubic":
-            x = _cubic(x, axis, n, out, scale, align_corners)
-        else:
-            x = _linear(x, axis, n, out, scale, align_corners, align_mode)
-    return x
+        return _area(x, _area_sizes(sizes, size, scale_factor), last)
+    if size is not None:
+        target = _by_size(size, len(sizes))
+    else:
+        target = _by_factor(sizes, scale_factor, recompute_scale_factor)
+    op = _C_ops.interp_antialias if antialias else getattr(_C_ops, f"{mode}_interp")
+    return op(x, *target[:3], "NHWC" if last else "NCHW", *target[3:], mode, align_corners, align_mode)
 
 
 def upsample(
@@ -97,36 +90,61 @@ def _channels_last(data_format, rank):
     return data_format == _FORMATS[rank][1]
 
 
-def _numbers(value, n, name):
+def _items(value, n, name):
+    """One item for each of n axes; a tensor of several elements stays one."""
     if isinstance(value, paddle.Tensor):
-        value = list(value) if value.ndim else value
+        if value.ndim == 0 or value.shape[0] == 1:
+            return [value] * n
+        return value
     if not isinstance(value, (list, tuple)):
-        value = [value] * n
-    values = [size_of(v) if name == "size" else v.item() if isinstance(v, paddle.Tensor) else v for v in value]
-    if len(values) == 1:
-        values = values * n
+        return [value] * n
+    values = list(value) * n if len(value) == 1 else list(value)
     if len(values) != n:
         raise ValueError(f"[interpolate] expected {name} with {n} elements, got {list(values)}")
     return values
 
 
-def _target(sizes, size, scale_factor):
-    """The sizes after resampling, and the factors that the caller gave (None where he gave a size)."""
-    n = len(sizes)
-    if size is None and scale_factor is None:
-        raise ValueError("One of size and scale_factor must not be None.")
-    if size is not None and scale_factor is not None:
-        raise ValueError("Only one of size or scale_factor should be defined.")
-    if size is not None:
-        wanted = _numbers(size, n, "size")
-        for s in wanted:
-            if isinstance(s, int) and s <= 0:
-                raise ValueError(f"Each size should be greater than 0, got {wanted}")
-        return wanted, [None] * n
-    factors = [float(f) for f in _numbers(scale_factor, n, "scale_factor")]
+def _known(items):
+    """Tensors that hold values as numbers; others as they are."""
+    from ...jit._trace_api import is_traced  # jit needs layers, which need this
+
+    if isinstance(items, paddle.Tensor):
+        return items if is_traced(items) else items.tolist()
+    return [v.item() if isinstance(v, paddle.Tensor) and not is_traced(v) else v for v in items]
+
+
+def _sizes_last(sizes):
+    """out_d, out_h, out_w."""
+    return [-1] * (3 - len(sizes)) + list(sizes)
+
+
+def _by_size(size, n):
+    """(out_size, size_tensor, scale_tensor, out_d, out_h, out_w, scale) for sizes: numbers, symbolic sizes, tensors."""
+    wanted = _known(_items(size, n, "size"))
+    if isinstance(wanted, paddle.Tensor):
+        return wanted, None, None, -1, -1, -1, []
+    if all(isinstance(s, int) for s in wanted):
+        if any(s <= 0 for s in wanted):
+            raise ValueError(f"Each size should be greater than 0, got {wanted}")
+        return None, None, None, *_sizes_last(wanted), []
+    tensors = [s if isinstance(s, paddle.Tensor) else paddle.full([1], s, "int32") for s in wanted]
+    return None, tensors, None, -1, -1, -1, []
+
+
+def _by_factor(sizes, scale_factor, recompute):
+    """The same for factors, by which the sizes are multiplied and rounded down."""
+    factors = _known(_items(scale_factor, len(sizes), "scale_factor"))
+    if isinstance(factors, paddle.Tensor):
+        return None, None, factors, -1, -1, -1, []
+    if any(isinstance(f, paddle.Tensor) for f in factors):
+        parts = [f if isinstance(f, paddle.Tensor) else paddle.full([1], f, "float32") for f in factors]
+        return None, None, paddle.concat([p.reshape([1]) for p in parts]), -1, -1, -1, []
+    factors = [float(f) for f in factors]
     if any(f <= 0 for f in factors):
         raise ValueError(f"Attr(scale) value should be greater than zero, got {factors}")
-    return [_scaled(s, f) for s, f in zip(sizes, factors)], factors
+    if recompute:
+        return _by_size([_scaled(s, f) for s, f in zip(sizes, factors)], len(sizes))
+    return None, None, None, -1, -1, -1, factors
 
 
 def _scaled(size, factor):
@@ -136,77 +154,10 @@ def _scaled(size, factor):
     return size // part if part and 1 / part == factor else math.floor(size * factor)
 
 
-def _scale(n, out, factor, align_corners):
-    """Source pixels per target pixel."""
-    if align_corners:
-        return (n - 1) / (out - 1) if out != 1 else 0.0
-    return 1.0 / factor if factor else n / out
-
-
-def _source(out, scale, half_pixel):
-    place = paddle.arange(0, out, dtype="float32")
-    return (place + 0.5) * scale - 0.5 if half_pixel else place * scale
-
-
-def _along(weight, x, axis):
-    """A vector of weights, shaped to multiply dimension `axis` of `x`."""
-    return weight.astype(x.dtype).reshape([-1] + [1] * (len(x.shape) - axis - 1))
-
-
-def _nearest(x, axis, n, out, scale):
-    index = paddle.clip(paddle.floor(_source(out, scale, False)).astype("int64"), 0, n - 1)
-    return paddle.index_select(x, index, axis=axis)
-
-
-def _linear(x, axis, n, out, scale, align_corners, align_mode):
-    source = paddle.clip(_source(out, scale, not align_corners and align_mode == 0), min=0.0)
-    low = paddle.clip(paddle.floor(source).astype("int64"), 0, n - 1)
-    high = paddle.clip(low + 1, 0, n - 1)
-    share = _along(source - low.astype("float32"), x, axis)
-    a, b = paddle.index_select(x, low, axis=axis), paddle.index_select(x, high, axis=axis)
-    return a * (1.0 - share) + b * share
-
-
-def _cubic_weights(t, a=-0.75):
-    """Keys' cubic convolution at distances 1 + t, t, 1 - t, 2 - t (Keys, 1981)."""
-
-    def near(d):
-        return ((a + 2) * d - (a + 3)) * d * d + 1
-
-    def far(d):
-        return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-
-    return far(t + 1), near(t), near(1 - t), far(2 - t)
-
-
-def _cubic(x, axis, n, out, scale, align_corners):
-    source = _source(out, scale, not align_corners)
-    base = paddle.floor(source)
-    total = None
-    for tap, weight in enumerate(_cubic_weights(source - base)):
-        index = paddle.clip(base.astype("int64") + (tap - 1), 0, n - 1)
-        part = paddle.index_select(x, index, axis=axis) * _along(weight, x, axis)
-        total = part if total is None else total + part
-    return total
-
-
-def _antialiased(x, axis, n, out, scale, mode, align_corners):
-    """A dense [out, n] filter: the kernel stretched by the scale when shrinking, and normalised at the borders."""
-    stretch = max(scale, 1.0)
-    centre = _source(out, scale, not align_corners).unsqueeze(1)
-    distance = paddle.abs(paddle.arange(0, n, dtype="float32").unsqueeze(0) - centre) / stretch
-    if mode == "bilinear":
-        weight = paddle.clip(1.0 - distance, min=0.0)
-    else:
-        a = -0.5  # the antialiased filter of image libraries, not the -0.75 of plain bicubic
-        near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
-        far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
-        weight = paddle.where(distance < 1, near, paddle.where(distance < 2, far, paddle.zeros_like(far)))
-    weight = weight / paddle.sum(weight, axis=1, keepdim=True)
-    order = [i for i in range(len(x.shape)) if i != axis] + [axis]
-    back = [order.index(i) for i in range(len(order))]
-    filtered = paddle.matmul(paddle.transpose(x, order), weight.astype(x.dtype), transpose_y=True)
-    return paddle.transpose(filtered, back)
+def _area_sizes(sizes, size, scale_factor):
+    if size is not None:
+        return _known(_items(size, len(sizes), "size"))
+    return [_scaled(s, float(f)) for s, f in zip(sizes, _known(_items(scale_factor, len(sizes), "scale_factor")))]
 
 
 def _area(x, sizes, last):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import paddle
+from paddle import _C_ops
 
 __all__ = []
 
@@ -66,14 +67,6 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     return paddle.transpose(x.reshape([n, groups, c // groups, h, w]), [0, 2, 1, 3, 4]).reshape([n, c, h, w])
 
 
-def _axis_grid(size, align_corners, dtype):
-    """The coordinates of pixel centres on [-1, 1]."""
-    place = paddle.arange(0, size, dtype=dtype)
-    if align_corners:
-        return place * (2.0 / (size - 1)) - 1.0 if size > 1 else place * 0.0 - 1.0
-    return (place * 2.0 + 1.0) / size - 1.0
-
-
 def affine_grid(theta, out_shape, align_corners=True, name=None):
     """The grid for `grid_sample` that an affine map draws.
 
@@ -85,55 +78,9 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
     Returns:
         Tensor [N, H, W, 2] or [N, D, H, W, 3]; the last dimension is x, y(, z).
     """
-    if isinstance(out_shape, paddle.Tensor):
-        out_shape = out_shape.tolist()
-    spatial = list(out_shape)[2:]
-    axes = [_axis_grid(size, align_corners, theta.dtype) for size in spatial]
-    n = len(spatial)
-    columns = []
-    for i in range(n - 1, -1, -1):  # x belongs to the last dimension
-        column = axes[i].reshape([-1 if j == i else 1 for j in range(n)])
-        columns.append(paddle.expand(column, spatial))
-    columns.append(paddle.ones(spatial, theta.dtype))
-    base = paddle.stack(columns, axis=-1).reshape([1, -1, n + 1])
-    grid = paddle.matmul(base, paddle.transpose(theta, [0, 2, 1]))
-    return grid.reshape([theta.shape[0], *spatial, n])
-
-
-def _reflect(place, low, high):
-    """Folds coordinates into [low, high]."""
-    span = high - low
-    if isinstance(span, (int, float)) and span <= 0:
-        return place * 0.0
-    off = paddle.abs(place - low)
-    turns = paddle.floor(off / span)
-    rest = off - turns * span
-    return paddle.where(turns % 2 == 0, rest + low, high - rest)
-
-
-def _unnormalised(coordinate, size, padding_mode, align_corners):
-    if align_corners:
-        place = (coordinate + 1.0) * (0.5 * (size - 1))
-    else:
-        place = ((coordinate + 1.0) * size - 1.0) * 0.5
-    if padding_mode == "border":
-        return paddle.clip(place, 0.0, size - 1.0)
-    if padding_mode == "reflection":
-        place = _reflect(place, 0.0, size - 1.0) if align_corners else _reflect(place, -0.5, size - 0.5)
-        return paddle.clip(place, 0.0, size - 1.0)
-    return place
-
-
-def _fetch(flat, places, sizes):
-    """Pixels at integer coordinates (dimension-major), zero outside: [N, C, P]."""
-    index, inside = None, None
-    for place, size in zip(places, sizes):
-        within = paddle.logical_and(place >= 0, place <= size - 1)
-        inside = within if inside is None else paddle.logical_and(inside, within)
-        clipped = paddle.clip(place, 0, size - 1).astype("int64")
-        index = clipped if index is None else index * size + clipped
-    index = paddle.expand(index.unsqueeze(1), [flat.shape[0], flat.shape[1], index.shape[1]])
-    return paddle.take_along_axis(flat, index, 2) * inside.unsqueeze(1).astype(flat.dtype)
+    if not isinstance(out_shape, paddle.Tensor):
+        out_shape = list(out_shape)
+    return _C_ops.affine_grid(theta, out_shape, align_corners)
 
 
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
@@ -159,25 +106,4 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
             f"The padding mode of grid sample function should be in "
             f"['zeros', 'reflection', 'border'], but got: {padding_mode}"
         )
-    n = len(x.shape) - 2
-    if n not in (2, 3) or len(grid.shape) != n + 2 or grid.shape[-1] != n:
-        raise ValueError(f"[grid_sample] expected 4-D or 5-D x and grid, got {list(x.shape)} and {list(grid.shape)}")
-    sizes = list(x.shape[2:])
-    points = list(grid.shape[1:-1])
-    flat_grid = grid.reshape([grid.shape[0], -1, n])
-    places = [_unnormalised(flat_grid[:, :, n - 1 - i], sizes[i], padding_mode, align_corners) for i in range(n)]
-    flat = x.reshape([x.shape[0], x.shape[1], -1])
-    if mode == "nearest":
-        out = _fetch(flat, [paddle.round(p) for p in places], sizes)
-        return out.reshape([x.shape[0], x.shape[1], *points])
-    low = [paddle.floor(p) for p in places]
-    out = None
-    for corner in range(2**n):
-        upper = [(corner >> i) & 1 for i in range(n)]
-        weight = None
-        for p, base, up in zip(places, low, upper):
-            share = p - base if up else 1.0 - (p - base)
-            weight = share if weight is None else weight * share
-        part = _fetch(flat, [base + up for base, up in zip(low, upper)], sizes) * weight.unsqueeze(1)
-        out = part if out is None else out + part
-    return out.reshape([x.shape[0], x.shape[1], *points])
+    return _C_ops.grid_sample(x, grid, mode, padding_mode, align_corners)

@@ -217,7 +217,39 @@ class RNNBase(LayerList):
             return paddle.stack(flat, axis=0)
         return tuple(paddle.stack(list(part), axis=0) for part in zip(*flat))
 
+    def _weights(self):
+        """The operator's list of parameters: all weights, then all biases; None where a cell has others than these."""
+        cells = []
+        for layer in self:
+            cells += [layer.cell] if self.num_directions == 1 else [layer.cell_fw, layer.cell_bw]
+        weights, biases = [], []
+        for cell in cells:
+            if type(cell) not in (SimpleRNNCell, LSTMCell, GRUCell) or len(cell.parameters()) != 4:
+                return None
+            weights += [cell.weight_ih, cell.weight_hh]
+            biases += [cell.bias_ih, cell.bias_hh]
+        return weights + biases
+
     def forward(self, inputs, initial_states=None, sequence_length=None):
+        weights = self._weights()
+        open_length = self.training and is_symint(inputs.shape[0 if self.time_major else 1])
+        if weights is None or open_length:  # derivatives need the steps one by one, or a loop
+            return self._by_cells(inputs, initial_states, sequence_length)
+        x = inputs if self.time_major else paddle.transpose(inputs, [1, 0, 2])
+        if initial_states is None:
+            shape = [self.num_layers * self.num_directions, x.shape[1], self.hidden_size]
+            initial_states = [paddle.zeros(shape, x.dtype) for _ in range(self.state_components)]
+        elif not isinstance(initial_states, (list, tuple)):
+            initial_states = [initial_states]
+        out, states = paddle._C_ops.rnn(
+            x, list(initial_states), weights, sequence_length, paddle.zeros([0], "uint8"), float(self.dropout),
+            self.num_directions == 2, self.input_size, self.hidden_size, self.num_layers, self.mode, 0,
+            not self.training,
+        )  # fmt: skip
+        out = out if self.time_major else paddle.transpose(out, [1, 0, 2])
+        return out, tuple(states) if self.state_components > 1 else states[0]
+
+    def _by_cells(self, inputs, initial_states, sequence_length):
         states = [None] * self.num_layers if initial_states is None else self._split(initial_states)
         finals = []
         out = inputs
