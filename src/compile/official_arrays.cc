@@ -103,7 +103,8 @@ class Values {
       const std::string unnamed[] = {"assertion of the program failed"};
       if (list && list->is("builtin.combine"))
         for (Value v : list->operands()) operands.push_back(v);
-      before(op, "cf.assert", operands, {}, {{"texts", op.attr("texts") ? op.attr("texts") : Attribute::strings(unnamed)}});
+      before(op, "cf.assert", operands, {},
+             {{"texts", op.attr("texts") ? op.attr("texts") : Attribute::strings(unnamed)}});
     } else if (op.num_regions() == 1) {
       return loop(op);
     } else if (op.num_regions() == 2) {

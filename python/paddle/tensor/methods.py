@@ -269,6 +269,7 @@ def _of_sparse(name):
 
 
 def _block(self):
+    """The block of the default program that holds it, in static mode."""
     from ..static import default_main_program
 
     return default_main_program().global_block()
