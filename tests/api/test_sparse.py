@@ -17,7 +17,7 @@ def other(**options):
 
 def parts(t):
     where = t.indices() if t.is_sparse_coo() else t.crows()
-    return where.numpy().tolist(), t.values().numpy().round(4).tolist()
+    return where.numpy().tolist(), t.values().numpy().astype("f8").round(4).tolist()
 
 
 DENSE = np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]], "float32")
