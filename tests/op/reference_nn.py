@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -240,6 +242,33 @@ def unique_consecutive(x, return_inverse, return_counts, axis, dtype):
     return np.moveaxis(rows[keep], 0, along)
 
 
+# -- fused
+
+
+def _act(x, name):
+    sigmoid = 1 / (1 + np.exp(-x))
+    gelu = np.vectorize(lambda v: v * 0.5 * (1 + math.erf(v / math.sqrt(2))), otypes=[float])
+    return {
+        "none": lambda: x, "identity": lambda: x, "relu": lambda: np.maximum(x, 0), "gelu": lambda: gelu(x),
+        "silu": lambda: x * sigmoid, "sigmoid": lambda: sigmoid, "tanh": lambda: np.tanh(x),
+    }[name]()  # fmt: skip
+
+
+def fused_conv(
+    input, filter, bias, residual_data, strides, paddings, padding_algorithm, dilations, groups, data_format, activation
+):
+    y = conv(input, filter, strides, paddings, padding_algorithm, groups, dilations, data_format)
+    if bias is not None:
+        y = y + (bias if data_format == "NHWC" else bias.reshape([-1, 1, 1]))
+    return _act(y if residual_data is None else y + residual_data, activation)
+
+
+def fused_gemm(x, y, bias, residual, trans_x, trans_y, activation):
+    out = (np.swapaxes(x, -1, -2) if trans_x else x) @ (np.swapaxes(y, -1, -2) if trans_y else y)
+    out = out if bias is None else out + bias
+    return _act(out if residual is None else out + residual, activation)
+
+
 # -- transforms: normalisations are named as NumPy's of the same direction
 
 
@@ -265,6 +294,8 @@ def fft_c2r(x, axes, normalization, forward, last_dim_size):
 
 
 REFERENCES = {
+    "fused_conv2d_add_act": fused_conv,
+    "fused_gemm_epilogue": fused_gemm,
     "fft_c2c": fft_c2c,
     "fft_r2c": fft_r2c,
     "fft_c2r": fft_c2r,
