@@ -47,7 +47,11 @@ class Text:
     def norm(self, x, test="true"):
         weights = [self.weight(f"{k}{self.n}", NUMBERS) for k in ("mean", "variance", "scale", "bias")]
         return self.op(
-            "pd_op.batch_norm", [x, *weights], NORM.format(test=test), [IMAGE] + [NUMBERS] * 4, [IMAGE] + [NUMBERS] * 4
+            "pd_op.batch_norm",
+            [x, *weights],
+            NORM.format(test=test),
+            [IMAGE] + [NUMBERS] * 4,
+            [IMAGE] + [NUMBERS] * 4 + ["tensor<0xu8>"],
         )
 
     def out(self, x, shape=IMAGE):
