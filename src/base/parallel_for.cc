@@ -53,6 +53,9 @@ std::atomic<int>& thread_count() {
   return count;
 }
 
+// At load: a product may use OpenMP's threads before anything asks for their number, and a child must still be told.
+[[maybe_unused]] const int at_load = thread_count().load(std::memory_order_relaxed);
+
 }  // namespace
 
 int num_threads() {
