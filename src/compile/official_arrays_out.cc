@@ -15,7 +15,7 @@ class Places {
   explicit Places(Trace& trace) : trace_(trace) {}
 
   void program(Block& b) {
-    check_all(b);
+    lists_ = sayable(b);
     block(b);
   }
 
@@ -24,29 +24,50 @@ class Places {
     for (Operation* op : b.ops()) operation(*op);
   }
 
-  [[noreturn]] static void unsaid(const Operation& op, const char* what) {
-    fail(ErrorKind::kNotImplemented, "[save] {}: {}", op.describe(), what);
-  }
-
-  // A list that is overwritten must not be wanted afterwards. Asked before anything is changed.
-  static void check_last(Operation& op, Value old) {
+  // A list that is overwritten must not be wanted afterwards, nor belong to the block around.
+  static bool is_last(Operation& op, Value old) {
     Block* block = old.owner_block();
-    if (block != op.block()) unsaid(op, "a list from outside of a branch is changed in it");
+    if (block != op.block()) return false;
     for (Operation* user : old.users()) {
       while (user != &op && user->block() != block && user->parent_op()) user = user->parent_op();
-      if (user != &op && (user->block() != block || !user->is_before(&op)))
-        unsaid(op, "an older form of the list is used afterwards");
+      if (user != &op && (user->block() != block || !user->is_before(&op))) return false;
     }
+    return true;
   }
 
-  static void check_all(Block& b) {
-    for (Operation& op : b) {
-      if (op.is("cf.array_write")) check_last(op, op.operand(0));
-      for (size_t k = 0; op.num_regions() == 1 && k < op.num_results(); ++k)
-        if (is_array(op.result(k))) check_last(op, op.operand(k + 1));
-      for (size_t r = 0; r < op.num_regions(); ++r)
-        if (!op.region(r).empty()) check_all(op.region(r).front());
+  // The list that v is a later form of.
+  static Value first_form(Value v) {
+    while (Operation* op = v.defining_op()) {
+      if (op->is("cf.array_write")) {
+        v = op->operand(0);
+      } else if (op->num_regions() == 1) {
+        v = op->operand(v.index() + 1);
+      } else {
+        break;
+      }
     }
+    return v;
+  }
+
+  static bool sayable(Operation& op) {
+    if (op.is("cf.array_write")) return is_last(op, op.operand(0));
+    for (size_t k = 0; k < op.num_results(); ++k) {
+      if (!is_array(op.result(k)) || op.is("cf.array_create")) continue;
+      if (op.num_regions() != 1 || !is_last(op, op.operand(k + 1))) return false;
+      Block& body = op.region(0).front();
+      if (first_form(body.terminator()->operand(k + 1)) != body.arg(k)) return false;  // lists that change places
+    }
+    for (size_t r = 0; r < op.num_regions(); ++r)
+      if (!op.region(r).empty() && !sayable(op.region(r).front())) return false;
+    return true;
+  }
+
+  // Whether official Paddle's lists, which are places that are written, can stand for those of this program, which are
+  // values.
+  static bool sayable(Block& b) {
+    for (Operation& op : b)
+      if (!sayable(op)) return false;
+    return true;
   }
 
   Value number(Operation& op, int64_t n) {
@@ -62,6 +83,17 @@ class Places {
   }
 
   void operation(Operation& op) {
+    if (op.is("cf.assert")) {
+      assertion(op);
+    } else if (op.num_regions() > 0) {
+      return regions(op);
+    } else if (!lists_ || !list(op)) {
+      return;
+    }
+    op.erase();
+  }
+
+  bool list(Operation& op) {
     if (op.is("cf.array_create")) {
       const Type type = op.result().type();
       Value array =
@@ -88,16 +120,10 @@ class Places {
       pir::AttrMap attrs{{"axis", Attribute::i32(static_cast<int32_t>(op.attr("axis").as_int()))},
                          {"use_stack", Attribute::boolean(op.is("cf.array_stack"))}};
       op.result().replace_all_uses_with(before(op, "pd_op.array_to_tensor", array, types, std::move(attrs))->result());
-    } else if (op.is("cf.assert")) {
-      assertion(op);
-    } else if (op.num_regions() > 0) {
-      return regions(op);
     } else {
-      for (Value v : op.results_vector())
-        if (is_array(v)) unsaid(op, "official Paddle has no such operation on lists");
-      return;
+      return false;
     }
-    op.erase();
+    return true;
   }
 
   // What it says stands beside what official Paddle reads.
@@ -116,16 +142,15 @@ class Places {
   // What a loop carries, or branches yield, of lists becomes the one place that they all mean.
   void regions(Operation& op) {
     const bool loop = op.num_regions() == 1;
-    for (size_t k = op.num_results(); k-- > 0;) {
+    for (size_t k = op.num_results(); lists_ && k-- > 0;) {
       if (!is_array(op.result(k))) continue;
-      if (!loop) unsaid(op, "a list that a branch yields");
       Value place = op.operand(k + 1);
       op.region(0).front().arg(k).replace_all_uses_with(place);
       op.result(k).replace_all_uses_with(place);
     }
     for (size_t r = 0; r < op.num_regions(); ++r)
       if (!op.region(r).empty()) block(op.region(r).front());
-    if (loop) without_lists(op);
+    if (loop && lists_) without_lists(op);
   }
 
   void without_lists(Operation& op) {
@@ -135,10 +160,7 @@ class Places {
     Operation* yield = body.terminator();
     std::vector<Value> yielded{yield->operand(0)};
     for (size_t k = 0; k < op.num_results(); ++k) {
-      if (is_array(op.result(k))) {
-        if (yield->operand(k + 1) != op.operand(k + 1)) unsaid(op, "a loop that exchanges lists");
-        continue;
-      }
+      if (is_array(op.result(k))) continue;
       operands.push_back(op.operand(k + 1));
       yielded.push_back(yield->operand(k + 1));
       types.push_back(op.result(k).type());
@@ -159,6 +181,7 @@ class Places {
   }
 
   Trace& trace_;
+  bool lists_ = false;  // else they stay as they are, and only we read the file
 };
 
 }  // namespace

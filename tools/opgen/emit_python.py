@@ -41,11 +41,12 @@ def _parameters(r: Record, name_and_out: bool) -> str:
     parts = []
     for i, a in enumerate(r.args):
         default = default_text(a) if a.has_default else ""
-        nullable = default == "None" and not a.kind.py.endswith("| None")
+        may_miss = a.kind.optional and all(b.has_default or b.kind.optional for b in r.args[i:])
+        nullable = (may_miss or default == "None") and not a.kind.py.endswith("| None")
         text = f"{a.name}: {a.kind.py}" + (" | None" if nullable else "")
         if a.has_default:
             text += f" = {'...' if 'inf' in default or a.kind.py.startswith('DTypeLike') else default}"
-        elif a.kind.optional and all(b.has_default or b.kind.optional for b in r.args[i:]):
+        elif may_miss:
             text += " = None"
         parts.append(text)
     if name_and_out:

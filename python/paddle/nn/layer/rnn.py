@@ -232,8 +232,8 @@ class RNNBase(LayerList):
 
     def forward(self, inputs, initial_states=None, sequence_length=None):
         weights = self._weights()
-        open_length = self.training and is_symint(inputs.shape[0 if self.time_major else 1])
-        if weights is None or open_length:  # derivatives need the steps one by one, or a loop
+        open_length = is_symint(inputs.shape[0 if self.time_major else 1])
+        if weights is None or open_length:  # an open length is a loop
             return self._by_cells(inputs, initial_states, sequence_length)
         x = inputs if self.time_major else paddle.transpose(inputs, [1, 0, 2])
         if initial_states is None:
