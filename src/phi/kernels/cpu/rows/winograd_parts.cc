@@ -54,6 +54,7 @@ float* scratch(int64_t floats) {
     block.data = nullptr;
     block.size = up(floats, 1024);
     block.data = aligned(block.size, "scratch");
+    std::fill_n(block.data, block.size, 0.0f);  // lanes that no tile fills are computed with: not as denormals
   }
   return block.data;
 }
