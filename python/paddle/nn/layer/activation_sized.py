@@ -6,6 +6,7 @@ from .. import functional as F
 from .._alias import accepts
 from ..initializer import Constant
 from .activation_base import _Plain, _tail
+from .axis import AxisAsDim
 from .layers import Layer
 
 
@@ -113,7 +114,7 @@ class LogSoftmax(Layer):
         return f"axis={self._axis}{_tail(self._name)}"
 
 
-class GLU(Layer):
+class GLU(AxisAsDim, Layer):
     """a * sigmoid(b) of the halves a and b along `axis` (also called `dim`)."""
 
     @accepts(axis="dim")
@@ -121,15 +122,6 @@ class GLU(Layer):
         super().__init__()
         self._axis = axis
         self._name = name
-
-    @property
-    def dim(self):
-        """The axis."""
-        return self._axis
-
-    @dim.setter
-    def dim(self, value):
-        self._axis = value
 
     @accepts(x="input")
     def forward(self, x):

@@ -7,6 +7,7 @@ import paddle
 from .. import functional as F
 from .._alias import accepts
 from .dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout  # noqa: F401
+from .axis import AxisAsDim
 from .layers import Layer
 from .padding import (  # noqa: F401
     CircularPad1D,
@@ -182,7 +183,7 @@ class Bilinear(Layer):
         )
 
 
-class CosineSimilarity(Layer):
+class CosineSimilarity(AxisAsDim, Layer):
     """x1 · x2 / max(|x1| |x2|, `eps`) along `axis` (also called `dim`)."""
 
     @accepts(axis="dim")
@@ -190,15 +191,6 @@ class CosineSimilarity(Layer):
         super().__init__()
         self._axis = axis
         self._eps = eps
-
-    @property
-    def dim(self):
-        """The axis."""
-        return self._axis
-
-    @dim.setter
-    def dim(self, value):
-        self._axis = value
 
     def forward(self, x1, x2):
         return F.cosine_similarity(x1, x2, axis=self._axis, eps=self._eps)
