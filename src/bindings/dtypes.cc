@@ -169,9 +169,12 @@ PyType_Slot place_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(place_repr)},
                              {0, nullptr}};
 PyType_Spec place_spec{"paddle.base.libpaddle.Place", sizeof(PyPlace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                        place_slots};
-PyType_Slot cpu_slots[] = {{Py_tp_new, reinterpret_cast<void*>(cpu_place_new)}, {0, nullptr}};
+char cpu_doc[] = "The memory and the processors of this machine: CPUPlace().";
+PyType_Slot cpu_slots[] = {{Py_tp_new, reinterpret_cast<void*>(cpu_place_new)}, {Py_tp_doc, cpu_doc}, {0, nullptr}};
 PyType_Spec cpu_spec{"paddle.CPUPlace", sizeof(PyPlace), 0, Py_TPFLAGS_DEFAULT, cpu_slots};
-PyType_Slot custom_slots[] = {{Py_tp_new, reinterpret_cast<void*>(custom_place_new)}, {0, nullptr}};
+char custom_doc[] = "A device of a plugin: CustomPlace(kind, index=0). ValueError where no plugin brings that kind.";
+PyType_Slot custom_slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(custom_place_new)}, {Py_tp_doc, custom_doc}, {0, nullptr}};
 PyType_Spec custom_spec{"paddle.CustomPlace", sizeof(PyPlace), 0, Py_TPFLAGS_DEFAULT, custom_slots};
 
 PyTypeObject* derive(PyType_Spec* spec, PyTypeObject* base) {

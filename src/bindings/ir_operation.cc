@@ -316,9 +316,14 @@ PyTypeObject* add_ir_type(PyType_Spec& spec, PyObject* module, const char* name)
 
 void add_ir_operation(PyObject* module) {
   constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  static PyType_Slot operation_slots[] = {slot(Py_tp_dealloc, operation_dealloc), slot(Py_tp_str, operation_str),
-                                          slot(Py_tp_repr, operation_str),        {Py_tp_methods, operation_methods},
-                                          {Py_tp_getset, operation_getset},       {0, nullptr}};
+  static char doc[] = "One operation of a program: its operands, results, attributes and regions.";
+  static PyType_Slot operation_slots[] = {slot(Py_tp_dealloc, operation_dealloc),
+                                          slot(Py_tp_str, operation_str),
+                                          slot(Py_tp_repr, operation_str),
+                                          {Py_tp_methods, operation_methods},
+                                          {Py_tp_getset, operation_getset},
+                                          {Py_tp_doc, doc},
+                                          {0, nullptr}};
   static PyType_Spec operation_spec{"paddle._core.ir.Operation", sizeof(PyOperation), 0, flags, operation_slots};
   ir_operation_type = add_ir_type(operation_spec, module, "Operation");
   pir::destroy_hook = forget;

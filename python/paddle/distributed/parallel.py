@@ -201,6 +201,7 @@ class DataParallel(paddle.nn.Layer):
 
     @staticmethod
     def scale_loss(loss):
+        """The loss as it is: gradients are averaged where they are reduced."""
         return loss
 
     def apply_collective_grads(self) -> None:

@@ -61,10 +61,12 @@ def in_pir_mode() -> bool:
 
 
 def in_dynamic_or_pir_mode() -> bool:
+    """True: programs are PIR."""
     return True
 
 
 def use_pir_api() -> bool:
+    """True: programs are PIR."""
     return True
 
 

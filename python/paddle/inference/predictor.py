@@ -25,6 +25,7 @@ class Tensor:
         self._shape = None
 
     def name(self) -> str:
+        """The name of the input or output that this is a handle of."""
         return self._name
 
     def reshape(self, shape) -> None:
@@ -79,9 +80,11 @@ class Tensor:
         return [] if self._value is None else list(self._value.shape)
 
     def type(self) -> DataType:
+        """The dtype of what it holds, or before that of what the program expects."""
         return DataType.of(self._wanted if self._value is None else self._value.dtype)
 
     def lod(self) -> list:
+        """An empty list: sequences of different lengths are padded."""
         return []
 
     def set_lod(self, lod) -> None:
@@ -211,9 +214,11 @@ class Predictor:
         return other
 
     def get_input_names(self) -> list:
+        """Names of the program's inputs, in order."""
         return list(self._inputs)
 
     def get_output_names(self) -> list:
+        """Names of the program's outputs, in order."""
         return list(self._outputs)
 
     def get_input_handle(self, name: str) -> Tensor:
@@ -308,6 +313,7 @@ class PredictorPool:
         self._all = [first] + [first.clone() for _ in range(size - 1)]
 
     def retrive(self, index: int) -> Predictor:
+        """Predictor ``index`` of the pool."""
         return self._all[index]
 
     retrieve = retrive

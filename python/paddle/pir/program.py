@@ -59,6 +59,7 @@ class Program(ir.Program):
 
     @property
     def num_blocks(self) -> int:
+        """How many blocks there are, those of branches and loops included."""
         return len(self.blocks)
 
     def current_block(self) -> Block:
@@ -195,7 +196,9 @@ class Block:
     def __len__(self) -> int:
         return len(self._block)
 
-    num_ops = __len__
+    def num_ops(self) -> int:
+        """How many operations the block has."""
+        return len(self)
 
     def __str__(self) -> str:
         return str(self._block)
@@ -209,12 +212,15 @@ class Block:
         return hash(self._block)
 
     def front(self):
+        """The first operation."""
         return self.ops[0]
 
     def back(self):
+        """The last operation."""
         return self.ops[-1]
 
     def empty(self) -> bool:
+        """Whether there is no operation."""
         return len(self) == 0
 
     def args(self) -> list:
@@ -228,11 +234,13 @@ class Block:
 
     @property
     def parent_block(self):
+        """The block that holds the branch or loop that this is the block of; None for the global one."""
         parent = self._block.parent_op.get_parent_block()
         return None if parent is None else Block(self.program, parent)
 
     @property
     def idx(self) -> int:
+        """The block's place among ``program.blocks``."""
         return self.program.blocks.index(self)
 
     def create(self, name, operands=(), attrs=None, types=None, num_regions=0, before=None):
@@ -259,6 +267,7 @@ class Block:
         return {v.name: v for v in self.program.list_vars()}
 
     def has_var(self, name: str) -> bool:
+        """Whether the program knows a variable of that name."""
         return self.program._find(name) is not None
 
     def var(self, name: str):
@@ -273,6 +282,7 @@ class Block:
         return found
 
     def all_parameters(self) -> list:
+        """Parameters of the program."""
         return self.program.all_parameters()
 
     def create_var(self, name=None, shape=None, dtype="float32", persistable=False, **kwargs):

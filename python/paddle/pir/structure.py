@@ -45,34 +45,41 @@ def _replace_all_uses(op, values) -> None:
         old.replace_all_uses_with(new)
 
 
+# name: (what it says, function)
 _OPERATION = {
-    "operand": lambda op, i: OpOperand(op, i),
-    "operands": lambda op: [OpOperand(op, i) for i in range(len(op.operands_source()))],
-    "num_operands": lambda op: len(op.operands_source()),
-    "num_results": lambda op: len(op.results()),
-    "num_regions": lambda op: len(op.blocks()),
-    "id": lambda op: id(op),
-    "get_input_names": lambda op: op._names("operands"),
-    "get_output_names": lambda op: op._names("results"),
-    "get_attr_names": lambda op: list(op.attrs()),
-    "attr": lambda op, name: op.attrs().get(name),
-    "int_attr": lambda op, name: op.attrs()[name],
-    "str_attr": lambda op, name: op.attrs()[name],
-    "set_bool_attr": lambda op, name, value: op.set_attr(name, bool(value)),
-    "set_int_attr": lambda op, name, value: op.set_attr(name, int(value)),
-    "set_str_attr": lambda op, name, value: op.set_attr(name, str(value)),
-    "set_int_array_attr": lambda op, name, value: op.set_attr(name, [int(v) for v in value]),
-    "set_str_array_attr": lambda op, name, value: op.set_attr(name, [str(v) for v in value]),
-    "replace_all_uses_with": _replace_all_uses,
-    "has_trait": lambda op, name: name in op.traits(),
+    "operand": ("Operand ``i``, which can be read and set.", lambda op, i: OpOperand(op, i)),
+    "operands": ("All operands in order.", lambda op: [OpOperand(op, i) for i in range(len(op.operands_source()))]),
+    "num_operands": ("The number of operands, absent optional ones included.", lambda op: len(op.operands_source())),
+    "num_results": ("The number of results.", lambda op: len(op.results())),
+    "num_regions": ("The number of regions: branches, bodies of loops.", lambda op: len(op.blocks())),
+    "id": ("A number that tells this operation from all others that are alive.", lambda op: id(op)),
+    "get_input_names": ("Names of the operands, as the operator's record has them.", lambda op: op._names("operands")),
+    "get_output_names": ("Names of the results, as the operator's record has them.", lambda op: op._names("results")),
+    "get_attr_names": ("Names of the attributes.", lambda op: list(op.attrs())),
+    "attr": ("The attribute of that name; None where there is none.", lambda op, name: op.attrs().get(name)),
+    "int_attr": ("The integer attribute of that name; KeyError where there is none.", lambda op, name: op.attrs()[name]),
+    "str_attr": ("The attribute of that name, a text; KeyError where there is none.", lambda op, name: op.attrs()[name]),
+    "set_bool_attr": ("Sets an attribute to a bool.", lambda op, name, value: op.set_attr(name, bool(value))),
+    "set_int_attr": ("Sets an attribute to an integer.", lambda op, name, value: op.set_attr(name, int(value))),
+    "set_str_attr": ("Sets an attribute to a text.", lambda op, name, value: op.set_attr(name, str(value))),
+    "set_int_array_attr": (
+        "Sets an attribute to a list of integers.",
+        lambda op, name, value: op.set_attr(name, [int(v) for v in value]),
+    ),
+    "set_str_array_attr": (
+        "Sets an attribute to a list of texts.",
+        lambda op, name, value: op.set_attr(name, [str(v) for v in value]),
+    ),
+    "replace_all_uses_with": ("Everyone who used a result uses the value in its place instead.", _replace_all_uses),
+    "has_trait": ("Whether the operator has the trait of that name.", lambda op, name: name in op.traits()),
 }
 _VALUE = {
-    "use_empty": lambda v: not v.uses(),
-    "has_one_use": lambda v: len(v.uses()) == 1,
-    "first_use": lambda v: OpOperand(*v.uses()[-1]) if v.uses() else None,
-    "is_same": lambda v, other: v == other,
-    "hash": lambda v: hash(v),
-    "is_dense_tensor_type": lambda v: str(v.type()).startswith("tensor<"),
+    "use_empty": ("Whether nobody uses it.", lambda v: not v.uses()),
+    "has_one_use": ("Whether it is used exactly once.", lambda v: len(v.uses()) == 1),
+    "first_use": ("One of its uses; None where there is none.", lambda v: OpOperand(*v.uses()[-1]) if v.uses() else None),
+    "is_same": ("Whether the other is the same value.", lambda v, other: v == other),
+    "hash": ("Equal for the same value.", lambda v: hash(v)),
+    "is_dense_tensor_type": ("Whether its type is that of a tensor.", lambda v: str(v.type()).startswith("tensor<")),
 }
 
 
@@ -83,11 +90,11 @@ def _value_flag(name: str, default: bool):
     )
 
 
-for _name, _function in _OPERATION.items():
-    setattr(Operation, _name, _function)
-for _name, _function in _VALUE.items():
-    setattr(Value, _name, _function)
-Operation.type = property(lambda op: op.name().split(".", 1)[1])
+for _class, _methods in ((Operation, _OPERATION), (Value, _VALUE)):
+    for _name, (_doc, _method) in _methods.items():
+        _method.__doc__ = _doc
+        setattr(_class, _name, _method)
+Operation.type = property(lambda op: op.name().split(".", 1)[1], doc="the name without its dialect")
 Value.stop_gradient = _value_flag("stop_gradient", True)
 Value.persistable = _value_flag("persistable", False)
 

@@ -59,9 +59,11 @@ class RecordEvent:
         self._begin = None
 
     def begin(self) -> None:
+        """The span starts here; nothing is kept while no profiler records."""
         self._begin = time.perf_counter_ns() if recorded is not None else None
 
     def end(self) -> None:
+        """The span ends here."""
         if self._begin is None or recorded is None:
             return
         thread = threading.get_ident()

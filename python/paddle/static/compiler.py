@@ -96,6 +96,7 @@ class CompiledProgram:
 
 
 def _no_ipu(*args, **kwargs):
+    """Raises ValueError: there are no IPU devices."""
     raise ValueError("Can not use this function since PaddlePaddle is not compiled with IPU")
 
 

@@ -130,6 +130,7 @@ class Scope:
             self._variables.pop(name, None)
 
     def size(self) -> int:
+        """How many variables there are."""
         return len(self._variables)
 
     def new_scope(self) -> Scope:

@@ -26,6 +26,7 @@ class DistAttr:
 
     @property
     def placements(self) -> list:
+        """One placement for each dimension of the mesh, by ``dims_mapping``."""
         result: list = [Replicate() for _ in range(self.process_mesh.ndim)]
         for dim, axis in enumerate(self.dims_mapping):
             if axis >= 0:
@@ -209,11 +210,13 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
 
 # ---- attributes of tensors
 def _placements(self):
+    """One placement for each dimension of the mesh; None for a tensor that is not distributed."""
     attr = attr_of(self)
     return None if attr is None else list(attr[1])
 
 
 def _process_mesh(self):
+    """The mesh that the tensor is distributed over; None for a tensor that is not."""
     attr = attr_of(self)
     return None if attr is None else attr[0]
 

@@ -105,7 +105,7 @@ class DistModel:
         self._mode = "predict"
         self.network.eval()
 
-    mode = property(lambda self: self._mode)
+    mode = property(lambda self: self._mode, doc="\"train\", \"eval\" or \"predict\"")
 
     # -- running
     def _step(self, data):

@@ -21,9 +21,11 @@ class Placement:
     """Base of Replicate, Shard and Partial."""
 
     def is_replicated(self) -> bool:
+        """Whether every process along the dimension has the whole tensor."""
         return isinstance(self, Replicate)
 
     def is_partial(self) -> bool:
+        """Whether the processes' tensors still have to be combined."""
         return isinstance(self, Partial)
 
     def is_shard(self, dim=None) -> bool:
@@ -57,6 +59,7 @@ class Shard(Placement):
         self._dim = int(dim)
 
     def get_dim(self) -> int:
+        """The dimension of the tensor that is cut."""
         return self._dim
 
     dim = property(get_dim)
@@ -75,6 +78,7 @@ class Partial(Placement):
         self._reduce_type = reduce_type
 
     def reduce_type(self) -> int:
+        """How the processes' tensors combine, one of ``ReduceType``."""
         return self._reduce_type
 
     def _key(self):

@@ -56,7 +56,7 @@ class ProcessMesh:
     mesh = property(lambda self: self._ids, doc="the ids as an array")
     dim_names = property(lambda self: list(self._names), doc="names of the dimensions")
     process_ids = property(lambda self: self._ids.reshape(-1).tolist(), doc="the ids, row by row")
-    unique_id = property(lambda self: hash(self))
+    unique_id = property(lambda self: hash(self), doc="equal for equal meshes")
 
     def get_dim_size(self, dim_name) -> int:
         """The size of a dimension, by name or number."""
@@ -103,6 +103,7 @@ class ProcessMesh:
         return None if sub is None else _group(_dist.group_of(sub.process_ids))
 
     def contains(self, process_id) -> bool:
+        """Whether the process is part of the mesh."""
         return bool((self._ids == process_id).any())
 
     def __getitem__(self, index) -> ProcessMesh:

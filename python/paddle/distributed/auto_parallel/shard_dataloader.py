@@ -24,8 +24,8 @@ class ShardDataloader:
             )
         self._keys, self._splitted, self._dense = input_keys, is_dataset_splitted, dense_tensor_idx
 
-    batch_size = property(lambda self: getattr(self._dataloader, "batch_size", None))
-    dataset = property(lambda self: self._dataloader.dataset)
+    batch_size = property(lambda self: getattr(self._dataloader, "batch_size", None), doc="of the loader inside")
+    dataset = property(lambda self: self._dataloader.dataset, doc="of the loader inside")
 
     def __len__(self) -> int:
         return len(self._dataloader)

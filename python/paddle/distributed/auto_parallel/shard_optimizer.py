@@ -54,6 +54,7 @@ class ShardingStage3(ShardingStage1):
     """Parameters are sharded too; operators gather what they need."""
 
     def shard_parameters(self, params) -> None:
+        """Cuts the parameters' values in place among the processes; those without dimensions stay whole."""
         for p in params:
             if p.ndim:
                 value = self._spread(p.detach(), p)

@@ -135,4 +135,5 @@ class Strategy:
 
 
 for _category in _DEFAULTS:
-    setattr(Strategy, _category, property(lambda self, c="_" + _category: getattr(self, c)))
+    _doc = f"Options of ``{_category}``: {', '.join(_DEFAULTS[_category])}."
+    setattr(Strategy, _category, property(lambda self, c="_" + _category: getattr(self, c), doc=_doc))

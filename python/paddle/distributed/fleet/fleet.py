@@ -42,7 +42,7 @@ class Fleet:
     def __setattr__(self, name, value) -> None:
         setattr(self._states.get(), name, value)
 
-    util = property(lambda self: self._util)
+    util = property(lambda self: self._util, doc="collectives of arrays and objects, and shares of lists of files")
 
     def init(self, role_maker=None, is_collective=False, strategy=None, log_level="INFO"):
         """Meets the other ranks and makes the groups that ``strategy.hybrid_configs`` asks for.
@@ -94,6 +94,7 @@ class Fleet:
         return self._hcg
 
     def get_hybrid_parallel_topology(self) -> CommunicateTopology:
+        """The grid of ranks; RuntimeError before :meth:`init`."""
         return self.get_hybrid_communicate_group().topology()
 
     # -- who is who
@@ -109,6 +110,7 @@ class Fleet:
         return self._role()._worker_num()
 
     def is_first_worker(self) -> bool:
+        """Whether this is rank 0."""
         return self.worker_index() == 0
 
     def node_num(self) -> int:
@@ -120,18 +122,23 @@ class Fleet:
         return int(os.environ.get("PADDLE_RANK_IN_NODE") or os.environ.get("PADDLE_LOCAL_RANK") or get_rank())
 
     def local_device_ids(self) -> list:
+        """Numbers of the devices that this process was given (``FLAGS_selected_gpus``; ``[0]`` without it)."""
         return [int(i) for i in (os.environ.get("FLAGS_selected_gpus") or "0").split(",")]
 
     def world_device_ids(self) -> list:
+        """For every rank the list of its devices."""
         return [[i] for i in range(self.worker_num())]
 
     def is_worker(self) -> bool:
+        """True: every process trains."""
         return True
 
     def is_server(self) -> bool:
+        """False: there are no parameter servers."""
         return False
 
     def is_coordinator(self) -> bool:
+        """False: there are no coordinators of federated learning."""
         return False
 
     def worker_endpoints(self, to_string=False):
@@ -140,12 +147,15 @@ class Fleet:
         return ",".join(endpoints) if to_string else endpoints
 
     def server_num(self) -> int:
+        """0: there are no parameter servers."""
         return 0
 
     def server_index(self) -> int:
+        """0: there are no parameter servers."""
         return 0
 
     def server_endpoints(self, to_string=False):
+        """No addresses, as a list or joined by commas: there are no parameter servers."""
         return "" if to_string else []
 
     # -- working together
@@ -164,16 +174,19 @@ class Fleet:
         """There is nothing to do without parameter servers."""
 
     def _no_servers(self, *_, **__):
+        """Raises NotImplementedError: there are no parameter servers."""
         raise NotImplementedError("[fleet] parameter servers are not supported")
 
     init_server = run_server = _no_servers
 
     def distributed_optimizer(self, optimizer, strategy=None):
+        """The optimizer as the strategy wants it: :func:`fleet.distributed_optimizer`."""
         from .optimizer import distributed_optimizer
 
         return distributed_optimizer(optimizer, strategy)
 
     def distributed_model(self, model):
+        """The model as the strategy wants it: :func:`fleet.distributed_model`."""
         from .model import distributed_model
 
         return distributed_model(model)

@@ -81,6 +81,8 @@ class ColWiseParallel(_Cut):
         self.gather_output = gather_output
 
     def gather_output_hook(self, process_mesh):
+        """A hook after ``forward`` that makes the layer's output whole on every process."""
+
         def gather(layer, input, output):
             return placed(output, process_mesh, Replicate())
 
@@ -105,6 +107,8 @@ class RowWiseParallel(_Cut):
         self.is_input_parallel = is_input_parallel
 
     def split_input_hook(self, process_mesh):
+        """A hook before ``forward`` that cuts the layer's first input along its last dimension."""
+
         def split(layer, input):
             x = _first(input)
             return _with_first(input, placed(x, process_mesh, Shard(x.ndim - 1)))
@@ -163,6 +167,7 @@ class SequenceParallelBegin(PlanBase):
         self.need_transpose = need_transpose
 
     def sequence_parallel_begin(self, process_mesh):
+        """A hook after ``forward`` that cuts the layer's output along the sequence."""
         return lambda layer, input, output: _cut_sequence(output, process_mesh, self.need_transpose)
 
     def apply(self, layer, process_mesh, shard_param_list=None) -> None:
@@ -180,6 +185,7 @@ class SequenceParallelEnd(PlanBase):
         self.need_transpose = need_transpose
 
     def sequence_parallel_end(self, process_mesh):
+        """A hook before ``forward`` that joins the layer's input along the sequence."""
         return lambda layer, input: _join_sequence(input, process_mesh, self.need_transpose)
 
     def apply(self, layer, process_mesh, shard_param_list=None) -> None:
@@ -190,9 +196,11 @@ class SequenceParallelEnable(PlanBase):
     """For one layer on [b, s, h]: it sees parts of the sequence, [s / mp, b, h]."""
 
     def sequence_parallel_begin(self, process_mesh):
+        """A hook before ``forward`` that cuts the layer's input along the sequence."""
         return lambda layer, input: _cut_sequence(input, process_mesh, True)
 
     def sequence_parallel_end(self, process_mesh):
+        """A hook after ``forward`` that joins the layer's output along the sequence."""
         return lambda layer, input, output: _join_sequence(output, process_mesh, True)
 
     def apply(self, layer, process_mesh, shard_param_list=None) -> None:
@@ -211,9 +219,11 @@ class SequenceParallelDisable(PlanBase):
         self.need_transpose = need_transpose
 
     def sequence_parallel_begin(self, process_mesh):
+        """A hook after ``forward`` that cuts the layer's output along the sequence again."""
         return lambda layer, input, output: _cut_sequence(output, process_mesh, self.need_transpose)
 
     def sequence_parallel_end(self, process_mesh):
+        """A hook before ``forward`` that joins the layer's input along the sequence."""
         return lambda layer, input: _join_sequence(input, process_mesh, self.need_transpose)
 
     def apply(self, layer, process_mesh, shard_param_list=None) -> None:

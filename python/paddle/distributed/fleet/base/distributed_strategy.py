@@ -102,6 +102,7 @@ class DistributedStrategy:
         return sorted({*super().__dir__(), *self._values})
 
     def to_dict(self) -> dict:
+        """All options, as a dictionary of copies."""
         return copy.deepcopy(self._values)
 
     def __repr__(self) -> str:

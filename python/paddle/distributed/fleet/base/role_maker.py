@@ -41,6 +41,7 @@ class PaddleCloudRoleMaker:
         return max(1, len({e.rsplit(":", 1)[0] for e in self._get_trainer_endpoints()}))
 
     def to_string(self) -> str:
+        """Role, rank and number of ranks as text."""
         return f"role: {self._role()}, rank {self._worker_index()} of {self._worker_num()}"
 
 

@@ -36,6 +36,7 @@ class CommunicateTopology:
         self._grid = np.arange(int(np.prod(self._dims))).reshape(self._dims)
 
     def get_hybrid_group_names(self) -> list:
+        """Names of the dimensions: ``["data", "pipe", ...]``."""
         return self._parallel_names
 
     def _axis(self, name) -> int:
@@ -50,6 +51,7 @@ class CommunicateTopology:
     get_dim_size = get_dim
 
     def world_size(self) -> int:
+        """The number of ranks in the grid."""
         return int(self._grid.size)
 
     def get_rank(self, **args) -> int:
@@ -152,9 +154,11 @@ class HybridCommunicateGroup:
         return ParallelMode.DATA_PARALLEL
 
     def topology(self) -> CommunicateTopology:
+        """The grid of ranks that the groups are cut from."""
         return self._topo
 
     def get_global_rank(self) -> int:
+        """This rank among all."""
         return self.global_rank
 
     # -- pipeline
@@ -164,10 +168,12 @@ class HybridCommunicateGroup:
 
     @property
     def is_first_stage(self) -> bool:
+        """Whether this rank runs the first stage of the pipeline."""
         return self.stage_id == 0
 
     @property
     def is_last_stage(self) -> bool:
+        """Whether this rank runs the last stage of the pipeline."""
         return self.stage_id == self._degree("pipe") - 1
 
     def get_rank_from_stage(self, stage_id, **kwargs) -> int:
@@ -190,9 +196,11 @@ class HybridCommunicateGroup:
         return self._sharding_check_group if sharding else self._check_group
 
     def get_dp_sep_parallel_group(self):
+        """The group that spans the data and the sep dimension."""
         return self._fuse("data", "sep")
 
     def get_pp_mp_parallel_group(self):
+        """The group that spans the pipeline and the model dimension."""
         return self._fuse("pipe", "model")
 
     def _fuse(self, *axes):
