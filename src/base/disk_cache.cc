@@ -15,19 +15,12 @@
 #include <vector>
 
 #include "base/flags.h"
+#include "base/mix.h"
 
 namespace paddle {
 namespace {
 
 namespace fs = std::filesystem;
-
-uint64_t mix(uint64_t x) {  // the finaliser of splitmix64
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 struct Header {
   char magic[8] = {'p', 'd', 'c', 'a', 'c', 'h', 'e', '1'};
@@ -86,10 +79,10 @@ Digest digest_of(std::string_view text) {
   for (size_t i = 0; i < text.size(); i += 8) {
     uint64_t word = 0;
     std::memcpy(&word, text.data() + i, std::min<size_t>(8, text.size() - i));
-    d.lo = mix(d.lo ^ word);
-    d.hi = mix(d.hi + word * 0x9E3779B97F4A7C15ull + 1);
+    d.lo = mix64(d.lo ^ word);
+    d.hi = mix64(d.hi + word * 0x9E3779B97F4A7C15ull + 1);
   }
-  return {mix(d.hi ^ (d.lo >> 32)), mix(d.lo + d.hi)};
+  return {mix64(d.hi ^ (d.lo >> 32)), mix64(d.lo + d.hi)};
 }
 
 DiskCache::DiskCache(std::string folder, int64_t limit_bytes) : folder_(std::move(folder)), limit_(limit_bytes) {}

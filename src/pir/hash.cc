@@ -4,20 +4,13 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "pir/clone.h"
 #include "pir/dist_text.h"
 #include "spmd/placement.h"
 
 namespace paddle::pir {
 namespace {
-
-uint64_t mix64(uint64_t x) {  // the finaliser of splitmix64
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 class Hasher {
  public:

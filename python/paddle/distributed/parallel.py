@@ -79,7 +79,8 @@ class ParallelEnv:
     nranks = property(lambda self: _dist.world_size(), doc="Ranks of the job.")
     device_type = property(lambda self: "cpu", doc="The kind of device: cpu.")
     device_id = property(
-        lambda self: int((os.environ.get("FLAGS_selected_gpus") or "0").split(",")[0]), doc="The number of this process's device."
+        lambda self: int((os.environ.get("FLAGS_selected_gpus") or "0").split(",")[0]),
+        doc="The number of this process's device.",
     )
     dev_id = device_id
     current_endpoint = property(

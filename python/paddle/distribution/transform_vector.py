@@ -10,10 +10,8 @@ from . import variable
 from .transform_base import Transform, Type, _shape
 
 
-class SoftmaxTransform(Transform):
-    """y = softmax(x) along the last axis; its inverse is log(y)."""
-
-    _type = Type.OTHER
+class _ToSimplex(Transform):
+    """From vectors of real numbers to vectors that are positive and sum to 1."""
 
     @property
     def _domain(self):
@@ -22,6 +20,12 @@ class SoftmaxTransform(Transform):
     @property
     def _codomain(self):
         return variable.Variable(False, 1, variable._constraint.simplex)
+
+
+class SoftmaxTransform(_ToSimplex):
+    """y = softmax(x) along the last axis; its inverse is log(y)."""
+
+    _type = Type.OTHER
 
     def _forward(self, x):
         y = (x - x.max(-1, keepdim=True)).exp()
@@ -38,18 +42,10 @@ class SoftmaxTransform(Transform):
     _inverse_shape = _forward_shape
 
 
-class StickBreakingTransform(Transform):
+class StickBreakingTransform(_ToSimplex):
     """n numbers to n + 1 that are positive and sum to 1: each takes a share of what those before left."""
 
     _type = Type.BIJECTION
-
-    @property
-    def _domain(self):
-        return variable.Independent(variable.real, 1)
-
-    @property
-    def _codomain(self):
-        return variable.Variable(False, 1, variable._constraint.simplex)
 
     @staticmethod
     def _offset(n, dtype):

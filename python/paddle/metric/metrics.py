@@ -95,54 +95,56 @@ def _binary(preds, labels):
     return guesses == 1, _numpy(labels).reshape(-1).astype("int32") == 1
 
 
-class Precision(Metric):
+class _Share(Metric):
+    """The share of true positives in true positives and those that a subclass counts beside them (`_missed`) as its `_other`."""
+
+    def __init__(self, name: str, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self._name = name
+        self.reset()
+
+    def accumulate(self) -> float:
+        count = self.tp + getattr(self, self._other)
+        return float(self.tp) / count if count else 0.0
+
+    def reset(self) -> None:
+        self.tp = 0
+        setattr(self, self._other, 0)
+
+    def update(self, preds, labels) -> None:
+        """Scores in [0, 1] and labels 0 or 1, ``[N]`` or ``[N, 1]``."""
+        guessed, true = _binary(preds, labels)
+        self.tp += int((guessed & true).sum())
+        setattr(self, self._other, getattr(self, self._other) + int(self._missed(guessed, true).sum()))
+
+    def name(self) -> str:
+        return self._name
+
+
+class Precision(_Share):
     """Of what was called positive (a score of at least 0.5), the share that is."""
 
+    _other = "fp"
+
     def __init__(self, name: str = "precision", *args, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self._name = name
-        self.reset()
+        super().__init__(name, *args, **kwargs)
 
-    def update(self, preds, labels) -> None:
-        """Scores in [0, 1] and labels 0 or 1, ``[N]`` or ``[N, 1]``."""
-        guessed, true = _binary(preds, labels)
-        self.tp += int((guessed & true).sum())
-        self.fp += int((guessed & ~true).sum())
-
-    def reset(self) -> None:
-        self.tp = self.fp = 0
-
-    def accumulate(self) -> float:
-        found = self.tp + self.fp
-        return float(self.tp) / found if found else 0.0
-
-    def name(self) -> str:
-        return self._name
+    @staticmethod
+    def _missed(guessed, true):
+        return guessed & ~true
 
 
-class Recall(Metric):
+class Recall(_Share):
     """Of what is positive, the share that was called so (a score of at least 0.5)."""
 
+    _other = "fn"
+
     def __init__(self, name: str = "recall", *args, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self._name = name
-        self.reset()
+        super().__init__(name, *args, **kwargs)
 
-    def update(self, preds, labels) -> None:
-        """Scores in [0, 1] and labels 0 or 1, ``[N]`` or ``[N, 1]``."""
-        guessed, true = _binary(preds, labels)
-        self.tp += int((guessed & true).sum())
-        self.fn += int((~guessed & true).sum())
-
-    def accumulate(self) -> float:
-        positive = self.tp + self.fn
-        return float(self.tp) / positive if positive else 0.0
-
-    def reset(self) -> None:
-        self.tp = self.fn = 0
-
-    def name(self) -> str:
-        return self._name
+    @staticmethod
+    def _missed(guessed, true):
+        return ~guessed & true
 
 
 class Auc(Metric):

@@ -35,10 +35,6 @@ class Adadelta(Optimizer):
     def _states(self, param):
         return self._state("_avg_squared_grad", param), self._state("_avg_squared_update", param)
 
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
-
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad
         mean_grad, mean_update = self._states(param)

@@ -34,10 +34,6 @@ class Adagrad(Optimizer):
     def _states(self, param):
         return self._state("moment", param, fill_value=self._initial_accumulator_value)
 
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
-
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad
         moment = self._states(param)

@@ -15,6 +15,21 @@ def check_unit_interval(name, value) -> None:
         raise ValueError(f"Invalid value of {name}, expect {name} in [0,1).")
 
 
+def check_not_negative(name, label, value) -> None:
+    """Raises ValueError unless value >= 0."""
+    if not 0.0 <= value:
+        raise ValueError(f"Invalid {label}: {value}, expect {name} >= 0.")
+
+
+def check_adam_rates(learning_rate, beta1, beta2, epsilon) -> None:
+    """Raises ValueError for numbers outside their ranges: learning_rate and epsilon >= 0, the betas in [0, 1)."""
+    if isinstance(learning_rate, (float, int)):
+        check_not_negative("learning_rate", "learning rate", learning_rate)
+    check_not_negative("epsilon", "epsilon value", epsilon)
+    check_unit_interval("beta1", beta1)
+    check_unit_interval("beta2", beta2)
+
+
 class Adam(FusedOptimizer):
     """Moments ``m`` and ``v`` of the gradient with rates ``beta1`` and ``beta2``, corrected for their zero start.
 

@@ -44,10 +44,6 @@ class Adamax(Optimizer):
             ),
         )
 
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
-
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad
         moment, inf_norm, power = self._states(param)

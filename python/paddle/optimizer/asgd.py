@@ -41,10 +41,6 @@ class ASGD(Optimizer):
             self._state("m", param, shape=[1], dtype=core.int64),
         )
 
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
-
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad
         total, newest, count = self._states(param)

@@ -62,10 +62,6 @@ class Lamb(Optimizer):
             scalar("beta2_pow_acc", self._beta2),
         )
 
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
-
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad
         moment1, moment2, power1, power2 = self._states(param)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import core
-from .adam import check_unit_interval
+from .adam import check_adam_rates, check_not_negative
 from .optimizer import Optimizer
 
 
@@ -28,14 +28,8 @@ class NAdam(Optimizer):
         grad_clip=None,
         name=None,
     ) -> None:
-        if isinstance(learning_rate, (float, int)) and not 0.0 <= learning_rate:
-            raise ValueError(f"Invalid learning rate: {learning_rate}, expect learning_rate >= 0.")
-        if not 0.0 <= epsilon:
-            raise ValueError(f"Invalid epsilon value: {epsilon}, expect epsilon >= 0.")
-        check_unit_interval("beta1", beta1)
-        check_unit_interval("beta2", beta2)
-        if not 0.0 <= momentum_decay:
-            raise ValueError(f"Invalid momentum_decay value: {momentum_decay}, expect momentum_decay >= 0.")
+        check_adam_rates(learning_rate, beta1, beta2, epsilon)
+        check_not_negative("momentum_decay", "momentum_decay value", momentum_decay)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self._beta1, self._beta2, self._epsilon, self._momentum_decay = beta1, beta2, epsilon, momentum_decay
         self._default_dict = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "momentum_decay": momentum_decay}
@@ -49,10 +43,6 @@ class NAdam(Optimizer):
             ("moment2", 0.0),
         )
         return [self._state(name, param, low_precision_as_f32=True, fill_value=value) for name, value in starts]
-
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
 
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad

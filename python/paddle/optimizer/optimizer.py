@@ -203,8 +203,12 @@ class Optimizer(AccumulatorMixin):
     def _append_optimize_op(self, block, param_and_grad):
         raise NotImplementedError(f"[{type(self).__name__}] must define _append_optimize_op")
 
+    def _states(self, param):
+        """Makes (at the first call) and returns what the optimiser keeps of a parameter."""
+
     def _create_accumulators(self, block, parameters) -> None:
-        pass
+        for param in parameters:
+            self._states(param)
 
     def _finish_update(self, block, parameters_and_grads) -> None:
         pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..base import core
-from .adam import check_unit_interval
+from .adam import check_adam_rates
 from .optimizer import Optimizer
 
 
@@ -27,12 +27,7 @@ class RAdam(Optimizer):
         grad_clip=None,
         name=None,
     ) -> None:
-        if isinstance(learning_rate, (float, int)) and not 0.0 <= learning_rate:
-            raise ValueError(f"Invalid learning rate: {learning_rate}, expect learning_rate >= 0.")
-        if not 0.0 <= epsilon:
-            raise ValueError(f"Invalid epsilon value: {epsilon}, expect epsilon >= 0.")
-        check_unit_interval("beta1", beta1)
-        check_unit_interval("beta2", beta2)
+        check_adam_rates(learning_rate, beta1, beta2, epsilon)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
         self._default_dict = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon}
@@ -40,10 +35,6 @@ class RAdam(Optimizer):
     def _states(self, param):
         starts = (("beta1_pow", 1.0), ("beta2_pow", 1.0), ("rho", 1.0), ("moment1", 0.0), ("moment2", 0.0))
         return [self._state(name, param, low_precision_as_f32=True, fill_value=value) for name, value in starts]
-
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
 
     @staticmethod
     def _progress(power2, beta2):

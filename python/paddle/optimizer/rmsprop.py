@@ -45,10 +45,6 @@ class RMSProp(Optimizer):
     def _states(self, param):
         return [self._state(name, param) for name in ("momentum", "mean_square", "mean_grad")]
 
-    def _create_accumulators(self, block, parameters) -> None:
-        for param in parameters:
-            self._states(param)
-
     def _append_optimize_op(self, block, param_and_grad) -> None:
         param, grad = param_and_grad
         velocity, mean_square, mean_grad = self._states(param)

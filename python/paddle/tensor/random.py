@@ -182,9 +182,7 @@ def poisson(x, name=None):
     return _C_ops.poisson(x)
 
 
-def top_p_sampling(
-    x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False, name=None
-):
+def top_p_sampling(x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False, name=None):
     """One of the most probable categories whose probabilities sum to `ps` (Holtzman et al., 2020), drawn by them.
 
     Args:

@@ -50,6 +50,23 @@ int grouped(Nest& e, int x, size_t at, int64_t groups) {
   return e.g.reshape(x, s);
 }
 
+// Dimensions at and at + 1 as one: the way back from `grouped`.
+int ungrouped(Nest& e, int x, size_t at) {
+  Shape s = e.shape(x);
+  s[at] = s[at] * s[at + 1];
+  s.erase(s.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+  return e.g.reshape(x, s);
+}
+
+// n g c i0 u0 i1 u1 ... as n g i... c u...
+int positions_first(Nest& e, int x, int rank) {
+  std::vector<int> order{0, 1};
+  for (int a = 0; a < rank; ++a) order.push_back(3 + 2 * a);
+  order.push_back(2);
+  for (int a = 0; a < rank; ++a) order.push_back(4 + 2 * a);
+  return e.g.transpose(x, order);
+}
+
 // out[n, g, k, i...] = sum over c, u... of input[n, g, c, i * s + u * d - p...] * filter[g, k, c, u...]
 void convolution(Translator& t, const Operation& op) {
   Nest e(t);
@@ -63,18 +80,11 @@ void convolution(Translator& t, const Operation& op) {
     const size_t at = 3 + 2 * static_cast<size_t>(a);
     x = w.windows(x, at, a, w.outputs(op.result(0), a), e.zero(e.dtype(x)));
   }
-  std::vector<int> order{0, 1};
-  for (int a = 0; a < r; ++a) order.push_back(3 + 2 * a);
-  order.push_back(2);
-  for (int a = 0; a < r; ++a) order.push_back(4 + 2 * a);
-  x = e.unsqueeze(e.g.transpose(x, order), 2);                            // n g 1 i... c u...
+  x = e.unsqueeze(positions_first(e, x, r), 2);                           // n g 1 i... c u...
   int f = grouped(e, t.node(op.operand("filter")), 0, groups);            // g k c u...
   for (int a = 0; a < r; ++a) f = e.unsqueeze(f, 2);                      // g k 1... c u...
   int out = e.sum(products(e, x, f, dtype), range(3 + r, 1 + r), dtype);  // n g k i...
-  Shape joined = e.shape(out);
-  joined[1] = joined[1] * joined[2];
-  joined.erase(joined.begin() + 2);
-  t.set(op.result(0), w.from_channels_first(e.g.reshape(out, joined)));
+  t.set(op.result(0), w.from_channels_first(ungrouped(e, out, 1)));
 }
 
 // input_grad[n, g, c, h...] = sum over k, u... of out_grad[n, g, k, (h + p - u * d) / s...] * filter[g, k, c, u...]
@@ -87,18 +97,11 @@ void convolution_input_grad(Translator& t, const Operation& op) {
   int y = grouped(e, w.to_channels_first(t.node(op.operand("out_grad"))), 1, groups);
   for (int a = 0; a < r; ++a)
     y = w.sources(y, 3 + 2 * static_cast<size_t>(a), a, w.outputs(op.result(0), a), e.zero(e.dtype(y)));
-  std::vector<int> order{0, 1};
-  for (int a = 0; a < r; ++a) order.push_back(3 + 2 * a);
-  order.push_back(2);
-  for (int a = 0; a < r; ++a) order.push_back(4 + 2 * a);
-  y = e.unsqueeze(e.g.transpose(y, order), 2);                                // n g 1 h... k u...
+  y = e.unsqueeze(positions_first(e, y, r), 2);                               // n g 1 h... k u...
   int f = e.move(grouped(e, t.node(op.operand("filter")), 0, groups), 2, 1);  // g c k u...
   for (int a = 0; a < r; ++a) f = e.unsqueeze(f, 2);                          // g c 1... k u...
   int out = e.sum(products(e, y, f, dtype), range(3 + r, 1 + r), dtype);      // n g c h...
-  Shape joined = e.shape(out);
-  joined[1] = joined[1] * joined[2];
-  joined.erase(joined.begin() + 2);
-  t.set(op.result(0), w.from_channels_first(e.g.reshape(out, joined)));
+  t.set(op.result(0), w.from_channels_first(ungrouped(e, out, 1)));
 }
 
 // filter_grad[g, k, c, u...] = sum over n, i... of input[n, g, c, i * s + u * d - p...] * out_grad[n, g, k, i...]
@@ -121,10 +124,7 @@ void convolution_filter_grad(Translator& t, const Operation& op) {
   y = e.move(y, 0, 2);                                                                 // g k n i...
   for (int a = 0; a < r + 1; ++a) y = e.unsqueeze(y, 2);                               // g k 1 1... n i...
   int out = e.sum(products(e, x, y, dtype), range(3 + r, 1 + r), dtype);               // g k c u...
-  Shape joined = e.shape(out);
-  joined[0] = joined[0] * joined[1];
-  joined.erase(joined.begin() + 1);
-  t.set(op.result(0), e.g.reshape(out, joined));
+  t.set(op.result(0), ungrouped(e, out, 0));
 }
 
 }  // namespace

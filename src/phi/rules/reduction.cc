@@ -59,6 +59,12 @@ void check_not_empty(std::string_view op, const Tensor& x, const Sizes& axes) {
           "[{}] expected a size above 0 along the reduced axis {}, got shape {}", op, axis, to_string(x.shape()));
 }
 
+template <class Axis>
+Shape extreme_shape(std::string_view op, const Tensor& x, const Axis& axis, bool keepdim) {
+  check_not_empty(op, x, reduced(op, axis, x.shape().size()));
+  return infer::reduce(op, x, axis, keepdim);
+}
+
 Ints ints(const Sizes& axes) { return Ints(std::span<const int64_t>(axes)); }
 
 // The gradient of max and min: to every element that equals the result.
@@ -91,37 +97,25 @@ void mean::vjp(Vjp& v) {
   v.x_grad = spread(divided(v.out_grad, count(v.x.shape, axes)), axes, v.x.shape);
 }
 
-void max::shape(const Args& a, TensorMeta& out) {
-  check_not_empty("max", a.x, reduced("max", a.axis, a.x.shape().size()));
-  out.shape = infer::reduce("max", a.x, a.axis, a.keepdim);
-}
+void max::shape(const Args& a, TensorMeta& out) { out.shape = extreme_shape("max", a.x, a.axis, a.keepdim); }
 
 void max::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("max", v.axis, v.x.shape().size()));
 }
 
-void min::shape(const Args& a, TensorMeta& out) {
-  check_not_empty("min", a.x, reduced("min", a.axis, a.x.shape().size()));
-  out.shape = infer::reduce("min", a.x, a.axis, a.keepdim);
-}
+void min::shape(const Args& a, TensorMeta& out) { out.shape = extreme_shape("min", a.x, a.axis, a.keepdim); }
 
 void min::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("min", v.axis, v.x.shape().size()));
 }
 
-void amax::shape(const Args& a, TensorMeta& out) {
-  check_not_empty("amax", a.x, reduced("amax", a.axis, a.x.shape().size()));
-  out.shape = infer::reduce("amax", a.x, a.axis, a.keepdim);
-}
+void amax::shape(const Args& a, TensorMeta& out) { out.shape = extreme_shape("amax", a.x, a.axis, a.keepdim); }
 
 void amax::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amax", v.axis, v.x.shape().size()));
 }
 
-void amin::shape(const Args& a, TensorMeta& out) {
-  check_not_empty("amin", a.x, reduced("amin", a.axis, a.x.shape().size()));
-  out.shape = infer::reduce("amin", a.x, a.axis, a.keepdim);
-}
+void amin::shape(const Args& a, TensorMeta& out) { out.shape = extreme_shape("amin", a.x, a.axis, a.keepdim); }
 
 void amin::vjp(Vjp& v) {
   if (v.need_x) v.x_grad = to_extremes(v.x, v.out, v.out_grad, reduced("amin", v.axis, v.x.shape().size()));

@@ -20,7 +20,8 @@ class Group:
     ranks = property(lambda self: list(self._ranks), doc="The members' global ranks.")
     nranks = property(lambda self: len(self._ranks), doc="How many members there are.")
     world_size = property(
-        lambda self: len(self._ranks) if self._rank >= 0 else -1, doc="How many members there are; -1 outside the group."
+        lambda self: len(self._ranks) if self._rank >= 0 else -1,
+        doc="How many members there are; -1 outside the group.",
     )
     id = property(lambda self: self._id, doc="The group's number.")
     name = property(lambda self: self._name or f"_default_pg{self._id}", doc="The group's name.")

@@ -79,30 +79,29 @@ class RandomCrop(BaseTransform):
         return F.crop(img, *self._get_param(img, self.size))
 
 
-class RandomHorizontalFlip(BaseTransform):
+class _RandomFlip(BaseTransform):
+    """A flip with probability `prob`."""
+
+    def __init__(self, prob=0.5, keys=None):
+        super().__init__(keys)
+        if not 0 <= prob <= 1:
+            raise AssertionError("probability must be between 0 and 1")
+        self.prob = prob
+
+    def _apply_image(self, img):
+        return self._flip(img) if random.random() < self.prob else img
+
+
+class RandomHorizontalFlip(_RandomFlip):
     """``hflip`` with probability `prob`."""
 
-    def __init__(self, prob=0.5, keys=None):
-        super().__init__(keys)
-        if not 0 <= prob <= 1:
-            raise AssertionError("probability must be between 0 and 1")
-        self.prob = prob
-
-    def _apply_image(self, img):
-        return F.hflip(img) if random.random() < self.prob else img
+    _flip = staticmethod(F.hflip)
 
 
-class RandomVerticalFlip(BaseTransform):
+class RandomVerticalFlip(_RandomFlip):
     """``vflip`` with probability `prob`."""
 
-    def __init__(self, prob=0.5, keys=None):
-        super().__init__(keys)
-        if not 0 <= prob <= 1:
-            raise AssertionError("probability must be between 0 and 1")
-        self.prob = prob
-
-    def _apply_image(self, img):
-        return F.vflip(img) if random.random() < self.prob else img
+    _flip = staticmethod(F.vflip)
 
 
 def _angles(value, name, sizes=(2,)):

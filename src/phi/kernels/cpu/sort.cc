@@ -38,6 +38,23 @@ void each_line(const Tensor& x, int64_t axis, F&& f) {
                });
 }
 
+std::vector<int64_t> positions(size_t n) {
+  std::vector<int64_t> out(n);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+// The first `count` elements of a line in the given order, with their positions, from flat position `start` on.
+template <class T, class Line>
+void put_ordered(const Tensor& out, const Tensor& indices, const Line& line, const std::vector<int64_t>& order,
+                 int64_t count, int64_t start, int64_t stride) {
+  for (int64_t j = 0; j < count; ++j) {
+    const int64_t from = order[static_cast<size_t>(j)];
+    out.data<T>()[start + j * stride] = from_compute<T>(line[static_cast<size_t>(from)]);
+    indices.data<int64_t>()[start + j * stride] = from;
+  }
+}
+
 void argsort(OpCall& c) {
   rules::argsort::Args a(c);
   Tensor x = dense(a.x);
@@ -45,8 +62,7 @@ void argsort(OpCall& c) {
   dispatch_real("argsort", x.dtype(), [&](auto t) {
     using T = decltype(t);
     each_line<T>(x, a.axis, [&](auto& line, int64_t o, int64_t i, const AroundAxis& g) {
-      std::vector<int64_t> order(line.size());
-      std::iota(order.begin(), order.end(), 0);
+      std::vector<int64_t> order = positions(line.size());
       auto less = [&](int64_t p, int64_t q) {
         return before(line[static_cast<size_t>(p)], line[static_cast<size_t>(q)]);
       };
@@ -54,11 +70,7 @@ void argsort(OpCall& c) {
         std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return less(q, p); });
       else
         std::stable_sort(order.begin(), order.end(), less);
-      int64_t start = o * g.axis * g.inner + i;
-      for (int64_t j = 0; j < g.axis; ++j) {
-        out.data<T>()[start + j * g.inner] = from_compute<T>(line[static_cast<size_t>(order[static_cast<size_t>(j)])]);
-        indices.data<int64_t>()[start + j * g.inner] = order[static_cast<size_t>(j)];
-      }
+      put_ordered<T>(out, indices, line, order, g.axis, o * g.axis * g.inner + i, g.inner);
     });
   });
 }
@@ -72,8 +84,7 @@ void topk(OpCall& c) {
   dispatch_real("topk", x.dtype(), [&](auto t) {
     using T = decltype(t);
     each_line<T>(x, a.axis, [&](auto& line, int64_t o, int64_t i, const AroundAxis& g) {
-      std::vector<int64_t> order(line.size());
-      std::iota(order.begin(), order.end(), 0);
+      std::vector<int64_t> order = positions(line.size());
       // Equal values keep their order, so that the answer is one.
       auto first = [&](int64_t p, int64_t q) {
         auto x1 = line[static_cast<size_t>(p)], x2 = line[static_cast<size_t>(q)];
@@ -82,11 +93,7 @@ void topk(OpCall& c) {
         return p < q;
       };
       std::partial_sort(order.begin(), order.begin() + k, order.end(), first);
-      int64_t start = o * k * g.inner + i;
-      for (int64_t j = 0; j < k; ++j) {
-        out.data<T>()[start + j * g.inner] = from_compute<T>(line[static_cast<size_t>(order[static_cast<size_t>(j)])]);
-        indices.data<int64_t>()[start + j * g.inner] = order[static_cast<size_t>(j)];
-      }
+      put_ordered<T>(out, indices, line, order, k, o * k * g.inner + i, g.inner);
     });
   });
 }
@@ -98,8 +105,7 @@ void mode(OpCall& c) {
   dispatch_real("mode", x.dtype(), [&](auto t) {
     using T = decltype(t);
     each_line<T>(x, a.axis, [&](auto& line, int64_t o, int64_t i, const AroundAxis& g) {
-      std::vector<int64_t> order(line.size());
-      std::iota(order.begin(), order.end(), 0);
+      std::vector<int64_t> order = positions(line.size());
       auto value = [&](int64_t k) { return line[static_cast<size_t>(order[static_cast<size_t>(k)])]; };
       std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
         return before(line[static_cast<size_t>(p)], line[static_cast<size_t>(q)]);
