@@ -1,6 +1,7 @@
 """Operators on boxes and regions of images. Boxes are [x1, y1, x2, y2] in pixels."""
 
 from .boxes import box_coder, distribute_fpn_proposals, nms, prior_box
+from .conv_norm import ConvNormActivation  # noqa: F401 - beside the public names, as models use it
 from .files import decode_jpeg, read_file
 from .regions import (
     DeformConv2D,

@@ -6,7 +6,7 @@ import paddle
 import paddle.nn.functional as F  # noqa: N812
 from paddle import nn
 
-from .resnet import refuse_pretrained
+from .weights import load_pretrained
 
 __all__ = []
 
@@ -49,5 +49,6 @@ class AlexNet(nn.Layer):
 
 def alexnet(pretrained=False, **kwargs):
     """AlexNet; keywords as `AlexNet`."""
-    refuse_pretrained("alexnet", pretrained)
-    return AlexNet(**kwargs)
+    model = AlexNet(**kwargs)
+    load_pretrained(model, "alexnet", pretrained)
+    return model

@@ -6,20 +6,10 @@ from __future__ import annotations
 import paddle
 from paddle import nn
 
-from .resnet import refuse_pretrained
+from ..conv_norm import ConvNormActivation
+from .weights import load_pretrained
 
 __all__ = []
-
-
-class _ConvNorm(nn.Sequential):
-    """A convolution without bias, batch normalisation, an activation."""
-
-    def __init__(self, inputs, outputs, size=3, stride=1, groups=1, activation=nn.ReLU):
-        super().__init__(
-            nn.Conv2D(inputs, outputs, size, stride, (size - 1) // 2, groups=groups, bias_attr=False),
-            nn.BatchNorm2D(outputs),
-            activation(),
-        )
 
 
 class _Separable(nn.Layer):
@@ -27,8 +17,8 @@ class _Separable(nn.Layer):
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
-        self._depthwise_conv = _ConvNorm(inputs, inputs, 3, stride, inputs)
-        self._pointwise_conv = _ConvNorm(inputs, outputs, 1)
+        self._depthwise_conv = ConvNormActivation(inputs, inputs, 3, stride, groups=inputs)
+        self._pointwise_conv = ConvNormActivation(inputs, outputs, 1)
 
     def forward(self, x):
         return self._pointwise_conv(self._depthwise_conv(x))
@@ -53,7 +43,7 @@ class MobileNetV1(nn.Layer):
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
         self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
-        self.conv1 = _ConvNorm(3, int(32 * scale), 3, 2)
+        self.conv1 = ConvNormActivation(3, int(32 * scale), 3, 2)
         for name, inputs, outputs, stride in _V1:
             setattr(self, name, _Separable(int(inputs * scale), int(outputs * scale), stride))
         if with_pool:
@@ -77,9 +67,9 @@ class _InvertedResidual(nn.Layer):
         super().__init__()
         hidden = int(round(inputs * expansion))
         self.use_res_connect = stride == 1 and inputs == outputs
-        layers = [_ConvNorm(inputs, hidden, 1, activation=nn.ReLU6)] if expansion != 1 else []
+        layers = [ConvNormActivation(inputs, hidden, 1, activation_layer=nn.ReLU6)] if expansion != 1 else []
         layers += [
-            _ConvNorm(hidden, hidden, 3, stride, hidden, nn.ReLU6),
+            ConvNormActivation(hidden, hidden, 3, stride, groups=hidden, activation_layer=nn.ReLU6),
             nn.Conv2D(hidden, outputs, 1, bias_attr=False),
             nn.BatchNorm2D(outputs),
         ]
@@ -89,7 +79,8 @@ class _InvertedResidual(nn.Layer):
         return x + self.conv(x) if self.use_res_connect else self.conv(x)
 
 
-def _divisible(value, divisor=8):
+def divisible(value, divisor=8):
+    """The multiple of `divisor` near `value`, not below nine tenths of it."""
     rounded = max(divisor, int(value + divisor / 2) // divisor * divisor)
     return rounded + divisor if rounded < 0.9 * value else rounded
 
@@ -103,14 +94,14 @@ class MobileNetV2(nn.Layer):
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
         self.num_classes, self.with_pool = num_classes, with_pool
-        channels, last = _divisible(32 * scale), _divisible(1280 * max(1.0, scale))
-        features = [_ConvNorm(3, channels, 3, 2, activation=nn.ReLU6)]
+        channels, last = divisible(32 * scale), divisible(1280 * max(1.0, scale))
+        features = [ConvNormActivation(3, channels, 3, 2, activation_layer=nn.ReLU6)]
         for expansion, width, count, stride in _V2:
-            outputs = _divisible(width * scale)
+            outputs = divisible(width * scale)
             for i in range(count):
                 features.append(_InvertedResidual(channels, outputs, stride if i == 0 else 1, expansion))
                 channels = outputs
-        features.append(_ConvNorm(channels, last, 1, activation=nn.ReLU6))
+        features.append(ConvNormActivation(channels, last, 1, activation_layer=nn.ReLU6))
         self.features = nn.Sequential(*features)
         if with_pool:
             self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
@@ -126,11 +117,13 @@ class MobileNetV2(nn.Layer):
 
 def mobilenet_v1(pretrained=False, scale=1.0, **kwargs):
     """MobileNet of the first version; keywords as `MobileNetV1`."""
-    refuse_pretrained("mobilenet_v1", pretrained)
-    return MobileNetV1(scale, **kwargs)
+    model = MobileNetV1(scale, **kwargs)
+    load_pretrained(model, f"mobilenetv1_{scale}", pretrained)
+    return model
 
 
 def mobilenet_v2(pretrained=False, scale=1.0, **kwargs):
     """MobileNet of the second version; keywords as `MobileNetV2`."""
-    refuse_pretrained("mobilenet_v2", pretrained)
-    return MobileNetV2(scale, **kwargs)
+    model = MobileNetV2(scale, **kwargs)
+    load_pretrained(model, f"mobilenetv2_{scale}", pretrained)
+    return model

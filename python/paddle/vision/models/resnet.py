@@ -9,6 +9,8 @@ from __future__ import annotations
 import paddle
 from paddle import nn
 
+from .weights import load_pretrained
+
 __all__ = []
 
 
@@ -139,79 +141,72 @@ class ResNet(nn.Layer):
         return x
 
 
-def refuse_pretrained(name, pretrained):
-    """Raises ValueError for true: weights are files of the user's."""
-    if pretrained:
-        raise ValueError(
-            f"[{name}] pretrained weights can't be fetched here; load a file with paddle.load and set_state_dict"
-        )
-
-
-def _build(block, depth, pretrained, **kwargs):
-    refuse_pretrained("resnet", pretrained)
-    return ResNet(block, depth, **kwargs)
+def _build(name, block, depth, pretrained, **kwargs):
+    model = ResNet(block, depth, **kwargs)
+    load_pretrained(model, name, pretrained)
+    return model
 
 
 def resnet18(pretrained=False, **kwargs):
     """ResNet of 18 layers; keywords as `ResNet`."""
-    return _build(BasicBlock, 18, pretrained, **kwargs)
+    return _build("resnet18", BasicBlock, 18, pretrained, **kwargs)
 
 
 def resnet34(pretrained=False, **kwargs):
     """ResNet of 34 layers; keywords as `ResNet`."""
-    return _build(BasicBlock, 34, pretrained, **kwargs)
+    return _build("resnet34", BasicBlock, 34, pretrained, **kwargs)
 
 
 def resnet50(pretrained=False, **kwargs):
     """ResNet of 50 layers; keywords as `ResNet`."""
-    return _build(BottleneckBlock, 50, pretrained, **kwargs)
+    return _build("resnet50", BottleneckBlock, 50, pretrained, **kwargs)
 
 
 def resnet101(pretrained=False, **kwargs):
     """ResNet of 101 layers; keywords as `ResNet`."""
-    return _build(BottleneckBlock, 101, pretrained, **kwargs)
+    return _build("resnet101", BottleneckBlock, 101, pretrained, **kwargs)
 
 
 def resnet152(pretrained=False, **kwargs):
     """ResNet of 152 layers; keywords as `ResNet`."""
-    return _build(BottleneckBlock, 152, pretrained, **kwargs)
+    return _build("resnet152", BottleneckBlock, 152, pretrained, **kwargs)
 
 
 def wide_resnet50_2(pretrained=False, **kwargs):
     """ResNet of 50 layers with bottlenecks twice as wide."""
-    return _build(BottleneckBlock, 50, pretrained, **{"width": 64 * 2, **kwargs})
+    return _build("wide_resnet50_2", BottleneckBlock, 50, pretrained, **{"width": 64 * 2, **kwargs})
 
 
 def wide_resnet101_2(pretrained=False, **kwargs):
     """ResNet of 101 layers with bottlenecks twice as wide."""
-    return _build(BottleneckBlock, 101, pretrained, **{"width": 64 * 2, **kwargs})
+    return _build("wide_resnet101_2", BottleneckBlock, 101, pretrained, **{"width": 64 * 2, **kwargs})
 
 
 def resnext50_32x4d(pretrained=False, **kwargs):
     """ResNeXt of 50 layers, 32 groups of width 4."""
-    return _build(BottleneckBlock, 50, pretrained, **{"groups": 32, "width": 4, **kwargs})
+    return _build("resnext50_32x4d", BottleneckBlock, 50, pretrained, **{"groups": 32, "width": 4, **kwargs})
 
 
 def resnext50_64x4d(pretrained=False, **kwargs):
     """ResNeXt of 50 layers, 64 groups of width 4."""
-    return _build(BottleneckBlock, 50, pretrained, **{"groups": 64, "width": 4, **kwargs})
+    return _build("resnext50_64x4d", BottleneckBlock, 50, pretrained, **{"groups": 64, "width": 4, **kwargs})
 
 
 def resnext101_32x4d(pretrained=False, **kwargs):
     """ResNeXt of 101 layers, 32 groups of width 4."""
-    return _build(BottleneckBlock, 101, pretrained, **{"groups": 32, "width": 4, **kwargs})
+    return _build("resnext101_32x4d", BottleneckBlock, 101, pretrained, **{"groups": 32, "width": 4, **kwargs})
 
 
 def resnext101_64x4d(pretrained=False, **kwargs):
     """ResNeXt of 101 layers, 64 groups of width 4."""
-    return _build(BottleneckBlock, 101, pretrained, **{"groups": 64, "width": 4, **kwargs})
+    return _build("resnext101_64x4d", BottleneckBlock, 101, pretrained, **{"groups": 64, "width": 4, **kwargs})
 
 
 def resnext152_32x4d(pretrained=False, **kwargs):
     """ResNeXt of 152 layers, 32 groups of width 4."""
-    return _build(BottleneckBlock, 152, pretrained, **{"groups": 32, "width": 4, **kwargs})
+    return _build("resnext152_32x4d", BottleneckBlock, 152, pretrained, **{"groups": 32, "width": 4, **kwargs})
 
 
 def resnext152_64x4d(pretrained=False, **kwargs):
     """ResNeXt of 152 layers, 64 groups of width 4."""
-    return _build(BottleneckBlock, 152, pretrained, **{"groups": 64, "width": 4, **kwargs})
+    return _build("resnext152_64x4d", BottleneckBlock, 152, pretrained, **{"groups": 64, "width": 4, **kwargs})

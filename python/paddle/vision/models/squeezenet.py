@@ -6,7 +6,7 @@ import paddle
 import paddle.nn.functional as F  # noqa: N812
 from paddle import nn
 
-from .resnet import refuse_pretrained
+from .weights import load_pretrained
 
 __all__ = []
 
@@ -78,13 +78,17 @@ class SqueezeNet(nn.Layer):
         return paddle.squeeze(self._avg_pool(x), axis=[2, 3]) if self.with_pool else x
 
 
+def _build(version, pretrained, **kwargs):
+    model = SqueezeNet(version, **kwargs)
+    load_pretrained(model, "squeezenet" + version.replace(".", "_"), pretrained)
+    return model
+
+
 def squeezenet1_0(pretrained=False, **kwargs):
     """SqueezeNet 1.0; keywords as `SqueezeNet`."""
-    refuse_pretrained("squeezenet1_0", pretrained)
-    return SqueezeNet("1.0", **kwargs)
+    return _build("1.0", pretrained, **kwargs)
 
 
 def squeezenet1_1(pretrained=False, **kwargs):
     """SqueezeNet 1.1, at less than half the cost; keywords as `SqueezeNet`."""
-    refuse_pretrained("squeezenet1_1", pretrained)
-    return SqueezeNet("1.1", **kwargs)
+    return _build("1.1", pretrained, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import paddle
 from paddle import nn
 
-from .resnet import refuse_pretrained
+from .weights import load_pretrained
 
 __all__ = []
 
@@ -60,8 +60,9 @@ def make_layers(cfg, batch_norm=False):
 
 def _maker(depth):
     def make(pretrained=False, batch_norm=False, **kwargs):
-        refuse_pretrained(f"vgg{depth}", pretrained)
-        return VGG(make_layers(_LAYERS[depth], batch_norm), **kwargs)
+        model = VGG(make_layers(_LAYERS[depth], batch_norm), **kwargs)
+        load_pretrained(model, f"vgg{depth}" + ("_bn" if batch_norm else ""), pretrained)
+        return model
 
     make.__name__ = make.__qualname__ = f"vgg{depth}"
     make.__doc__ = f"VGG of {depth} layers, with batch normalisation if asked for; keywords as `VGG`."
