@@ -101,7 +101,8 @@ class DistCall {
 
   void resolve() {
     spmd::CallInfo info = describe(c_);
-    spmd::RuleInstance rule = c_.op.has(kDataDependentShape) ? spmd::replicate_all(info, "") : instantiate(c_.op, info);
+    sizes_follow_values_ = c_.op.has(kDataDependentShape) || (!dispatch::tracing() && has_open_size(info.outputs));
+    spmd::RuleInstance rule = sizes_follow_values_ ? spmd::replicate_all(info, "") : instantiate(c_.op, info);
     if (rule.replicate_all && !rule.reason.empty()) warn_once(c_.op, rule.reason);
     std::vector<spmd::Known> in, out;
     each_input(c_, [&](size_t, size_t, const Tensor& t) { in.emplace_back(placements_of(t)); });
@@ -126,7 +127,7 @@ class DistCall {
       in_shards_.push_back(
           spmd::local_shard(spmd::sizes_of(t.shape()), mesh_, resolved_.inputs[flat++].placements, at));
     });
-    if (c_.op.has(kDataDependentShape)) return;
+    if (sizes_follow_values_) return;
     flat = 0;
     for (const spmd::Slot& slot : out_infos_)
       for (const spmd::TensorInfo& t : slot)
@@ -241,7 +242,7 @@ class DistCall {
     size_t flat = 0, written = 0, expected = 0;
     for (auto& slot : out_infos_) expected += slot.size();
     bool here = mesh_.contains(rank_);
-    if (here && results_.size() != expected && !c_.op.has(kDataDependentShape))
+    if (here && results_.size() != expected && !sizes_follow_values_)
       throw_internal(
           __FILE__, __LINE__,
           fmt::format("[{}] yields {} outputs, its shape rule says {}", c_.op.name, results_.size(), expected));
@@ -279,7 +280,7 @@ class DistCall {
 
   Tensor wrapped(size_t out, size_t item, size_t flat, const Tensor& local) {
     const TensorMeta& m = c_.op.outs[out].kind == ArgKind::kTensors ? c_.list_metas[item] : c_.meta(out);
-    if (c_.op.has(kDataDependentShape))
+    if (sizes_follow_values_)
       return spmd::make_dist(local.defined() ? local.shape() : m.shape, m.dtype, c_.place, attr_of_output(flat), local);
     if (local.defined() && spmd::sizes_of(local.shape()) != out_shards_[flat].shape)
       throw_internal(
@@ -290,11 +291,20 @@ class DistCall {
     return spmd::make_dist(m.shape, m.dtype, c_.place, attr_of_output(flat), local);
   }
 
+  // The shape rule has seen distributed tensors, whose elements it can't read: a size among them is open.
+  static bool has_open_size(std::span<const spmd::Slot> outputs) {
+    auto open = [](const spmd::TensorInfo& t) {
+      return std::any_of(t.shape.begin(), t.shape.end(), [](auto n) { return n < 0; });
+    };
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const spmd::Slot& s) { return std::any_of(s.begin(), s.end(), open); });
+  }
   static paddle::Shape to_dims(const spmd::Shape& s) { return {s.begin(), s.end()}; }
 
   OpCall& c_;
   spmd::ProcessMesh mesh_;
   int rank_;
+  bool sizes_follow_values_ = false;  // outputs have the shapes that the whole inputs' values give
   spmd::Resolved resolved_;
   std::vector<spmd::Slot> out_infos_;
   std::vector<spmd::LocalShard> in_shards_, out_shards_;
