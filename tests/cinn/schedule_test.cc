@@ -161,6 +161,30 @@ TEST(Schedule, FewColumnsAndSeveralReductions) {
 }
 
 // Rows of bfloat16 that come out even are read and written 32 at a time; others, and other types beside them, as ever.
+// A gradient through a layer with a bias: what has as many rows as the batch is shared by threads, also where all
+// columns fit into one block, and with the sum of another batch in the group.
+TEST(Schedule, RowsOfNarrowSumsAreShared) {
+  for (int threads : {1, 2, 4}) {
+    Group g;
+    int few = g.input(f32, {20, 50}), x = g.input(f32, {2000, 50}), y = g.input(f32, {2000, 50});
+    int product = g.pointwise(Fn::mul, {x, y}, f32);
+    g.output(product);
+    g.output(g.pointwise(Fn::add, {product, x}, f32));
+    g.output(g.pointwise(
+        Fn::add,
+        {g.reduce(ReduceKind::kSum, few, {0}, false, f32), g.reduce(ReduceKind::kSum, product, {0}, false, f32)}, f32));
+    Target target = host_target();
+    target.threads = threads;
+    const Module m = lower(g, target);
+    for (const Kernel& k : m.kernels) {
+      const auto traffic = traffic_of(m, k);
+      ASSERT_TRUE(traffic) << m.str();
+      if (traffic->bytes > 4 * 2000 * 50) EXPECT_GE(k.parallel_extent.value(), threads) << m.str();
+    }
+    expect_right(g, target, 1, 3);
+  }
+}
+
 TEST(Schedule, RowsOfBfloats) {
   constexpr DType bf16 = DType::kBFloat16;
   for (int64_t n : {32, 96, 2048, 2056, 33}) {

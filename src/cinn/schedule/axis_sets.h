@@ -33,4 +33,17 @@ inline Index extent_of(const Axes& axes, const AxisList& list) {
   return n;
 }
 
+inline constexpr int64_t kColumnBlock = 256;
+
+// Iterations of parallel loops over `parallel` that threads could share, where what is computed has `last` along
+// memory: such columns go in blocks.
+inline Index shared_iterations(const Axes& axes, const AxisList& parallel, int last) {
+  Index n = 1;
+  for (int a : parallel) {
+    const Index& extent = axes.axes[static_cast<size_t>(a)].extent;
+    n = n * (a == last && extent.is_const() ? Index((extent.value() + kColumnBlock - 1) / kColumnBlock) : extent);
+  }
+  return n;
+}
+
 }  // namespace paddle::cinn

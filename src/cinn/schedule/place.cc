@@ -83,12 +83,14 @@ class Placer {
     return -1;
   }
 
-  // Enough iterations for all threads, whatever one of them does.
-  bool is_wide(const AxisList& parallel) const {
+  // Enough iterations for all threads, whatever one of them does with a node that runs over `all`.
+  bool is_wide(const AxisList& parallel, const AxisList& all) const {
+    if (parallel.empty()) return false;
     for (int a : parallel)
       if (axes_.axes[a].chunk >= 0) return false;
-    const Index n = extent_of(axes_, parallel);
-    return !parallel.empty() && (!n.is_const() || n.value() >= target_.threads);
+    const Index n =
+        target_.group_size > 0 ? extent_of(axes_, parallel) : shared_iterations(axes_, parallel, all.back());
+    return !n.is_const() || n.value() >= target_.threads;
   }
 
   int new_kernel(int node, const std::vector<Dependence>& deps, const AxisList& parallel) {
@@ -177,7 +179,7 @@ class Placer {
       int k = first_kernel(deps, [&](const KernelPlan& p) {
         if (!subset(p.parallel, all)) return false;
         AxisList inner = minus(all, p.parallel), known;
-        if (is_wide(p.parallel)) return true;
+        if (is_wide(p.parallel, all)) return true;
         for (const PassPlan& q : p.passes) known.insert(known.end(), q.axes.begin(), q.axes.end());
         return subset(inner, known);
       });

@@ -17,9 +17,7 @@ AxisList reduced_axes(const Group& group, const Axes& axes, int r) {
   return out;
 }
 
-// How many iterations that threads could share: columns go in blocks.
-constexpr int64_t kColumnBlock = 256;
-
+// Worth the second step that a cut costs.
 bool is_long(const Index& n) { return !n.is_const() || n.value() >= 16384; }
 
 // Chunks so many that every thread has some.
@@ -46,12 +44,8 @@ int axis_to_split(Group& group, const Axes& axes, int r, const Target& target, I
   const AxisList& all = axes.nodes[group.nodes[r].operands[0]].all;
   AxisList reduced = reduced_axes(group, axes, r);
   Index parallel = extent_of(axes, kept);
-  if (reduced.empty() || !parallel.is_const() || !is_long(extent_of(axes, reduced))) return -1;
-  int64_t shared = parallel.value();
-  if (!has(reduced, all.back())) {
-    int64_t last = axes.axes[all.back()].extent.value();
-    shared = shared / std::max<int64_t>(last, 1) * ((last + kColumnBlock - 1) / kColumnBlock);
-  }
+  if (reduced.empty() || !parallel.is_const() || !is_long(parallel * extent_of(axes, reduced))) return -1;
+  const int64_t shared = shared_iterations(axes, kept, all.back()).value();
   if (shared >= 2 * target.threads) return -1;
   const int axis = longest(axes, reduced, target);
   if (axis >= 0) *length = shared_length(group, axes, axis, shared, all.back() == axis, target);

@@ -6,6 +6,7 @@
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dnnl/runtime.h"
 #include "phi/kernels/cpu/rows/gemm.h"
+#include "phi/kernels/cpu/rows/small_gemm.h"
 #include "phi/kernels/registry.h"
 
 namespace paddle::kernels {
@@ -45,6 +46,10 @@ bool awkward(const Tensor& t) {
 }
 
 void gemm_f32(const Matrix& a, const Matrix& b, float* c, int64_t n) {
+  auto small = [](const Matrix& m, int64_t cols) {
+    return rows::MatrixF32{reinterpret_cast<const float*>(m.data), m.rows, cols, m.row_stride, m.col_stride};
+  };
+  if (rows::small_gemm_pays(small(a, a.cols), small(b, n))) return rows::small_gemm(small(a, a.cols), small(b, n), c);
   char ta = a.transposed() ? 'T' : 'N', tb = b.transposed() ? 'T' : 'N';
   auto status = dnnl_sgemm(ta, tb, a.rows, n, a.cols, 1.0f, reinterpret_cast<const float*>(a.data), a.leading(),
                            reinterpret_cast<const float*>(b.data), b.leading(), 0.0f, c, n);

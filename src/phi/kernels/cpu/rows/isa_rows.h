@@ -3,6 +3,7 @@
 // Sums use four vectors of accumulators: one alone would wait for itself, and many partial sums round like a tree.
 #pragma once
 #include "phi/kernels/cpu/rows/isa_products.h"
+#include "phi/kernels/cpu/rows/isa_small.h"
 #include "phi/kernels/cpu/rows/isa_winograd_last.h"
 #include "phi/kernels/cpu/rows/row_table.h"
 
@@ -264,6 +265,7 @@ RowTable table() {
   t.depthwise_f32 = depthwise<float>;
   t.depthwise_f64 = depthwise<double>;
   t.panel = panel();
+  t.small_product = small_product;
   t.winograd = winograd();
   t.winograd_last = winograd_last();
   return t;

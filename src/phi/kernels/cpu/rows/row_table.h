@@ -62,6 +62,20 @@ struct PanelFns {
   void (*run)(int64_t rows, int64_t k, const float* x, int64_t ldx, const float* panel, float* y, int64_t ldy);
 };
 
+// A block of a product of small matrices (isa_small.h): c[i, j] (+)= sum over p < depth of a[i, p] b[p, j], `add`: to
+// what c holds. a lies anyhow, rows of b and c are dense. Nothing beyond the matrices is read.
+struct SmallProduct {
+  int64_t rows, columns, depth;
+  const float* a;
+  int64_t a_row, a_col;
+  const float* b;
+  int64_t ldb;
+  float* c;
+  int64_t ldc;
+  bool add;
+};
+using SmallProductFn = void (*)(const SmallProduct& t);
+
 // One plane of a depthwise convolution with stride 1: y[i, j] = sum w[u, v] x[i + u dh, j + v dw]. x has `pitch`
 // elements a row and holds its padding.
 template <class T>
@@ -121,6 +135,7 @@ struct RowTable {
   DepthwiseFn<float> depthwise_f32;
   DepthwiseFn<double> depthwise_f64;
   PanelFns panel;
+  SmallProductFn small_product;
   WinogradFns winograd;
   WinogradLastFns winograd_last;
 };
