@@ -1,5 +1,8 @@
 #include "base/cpu_features.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -71,5 +74,14 @@ void set_cpu_isa(CpuIsa isa) {
 }
 
 std::string_view name_of(CpuIsa isa) { return kNames[static_cast<int>(isa)]; }
+
+int64_t l2_bytes() {
+  static const int64_t bytes = [] {
+    constexpr int64_t kUsual = 512 << 10;  // where the system doesn't say
+    const int64_t said = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return said > 0 ? std::clamp<int64_t>(said, kUsual / 2, 4 << 20) : kUsual;
+  }();
+  return bytes;
+}
 
 }  // namespace paddle

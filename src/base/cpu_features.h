@@ -23,4 +23,6 @@ void set_cpu_isa(CpuIsa isa);
 
 std::string_view name_of(CpuIsa isa);
 
+int64_t l2_bytes();  // of the second-level cache that one core has
+
 }  // namespace paddle

@@ -7,6 +7,7 @@
 #include "device/default_place.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
+#include "passes/match.h"
 #include "phi/kernels/registry.h"
 #include "pir/op_args.h"
 
@@ -18,6 +19,7 @@ using pir::Value;
 
 bool wanted(const Operation& op, DecomposeWhat what) {
   const OpInfo* info = op.info();
+  if (what == DecomposeWhat::kEvaluating) return info && info->decompose && passes::evaluates(op);
   if (!info || !info->decompose || info->has(kPrimitive | kRandom | kInplaceOnly | kControlFlow | kDataDependentShape))
     return false;
   if (what == DecomposeWhat::kAll) return true;

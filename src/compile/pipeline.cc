@@ -114,7 +114,12 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   // A program that writes no weights is taken apart and put together around the kernels that hold them.
   const bool held =
       (options.inference || options.keep_weights) && options.place.is_cpu() && !flags::get_bool("check_nan_inf");
-  if (held) steps.add("fold_batch_norm");
+  if (held && fuse) {
+    steps.add("decompose_evaluating", [](pir::Operation&, pir::PassContext& context) {
+      return decompose(context.program(), DecomposeWhat::kEvaluating) > 0;
+    });
+    steps.add("fold_scales");
+  }
   if (wants_decomposition() || fuse)
     steps.add("decompose", [&](pir::Operation&, pir::PassContext& context) {
       return decompose(context.program(), wants_decomposition() ? DecomposeWhat::kAll : DecomposeWhat::kToFuse) > 0;
@@ -129,8 +134,7 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   steps.add("dead_code");
   steps.add_pipeline(pir::stage_pipeline("optimised"));
   if (held) {
-    steps.add("fuse_convolution");
-    steps.add("fuse_product");
+    steps.add("fuse_epilogue");
     steps.add("channels_last");
     steps.add("canonicalise");
     steps.add("common_subexpression");

@@ -1,11 +1,13 @@
 // Layout: connected convolutions, pooling and what is computed element by element between them run with channels last,
 // where convolutions need no reordering of their own. Only the values at the border are transposed.
 #include <algorithm>
+#include <mutex>
 #include <unordered_map>
 
 #include "passes/match.h"
 #include "passes/passes.h"
 #include "pir/builder.h"
+#include "spmd/factor_rule.h"
 
 namespace paddle::passes {
 
@@ -21,14 +23,13 @@ constexpr int64_t kAxisInLast[] = {0, 3, 1, 2};  // where an axis of NCHW is in 
 // How an operation takes part.
 enum class Role {
   kNone,
-  kWindow,     // has a data_format: images are its first operand, a residual, and the result
+  kLayout,     // its record says which argument names the layout, and which tensors have it
   kPointwise,  // of images, numbers, and numbers per channel
   kReduction,  // over known axes
-  kConcat,
+  kAlong,      // images to an image, axis by axis, one of which an argument names: concat, cumsum
 };
 
 bool is_image(Value v) { return v && v.type().is_tensor() && v.shape().size() == 4; }
-bool is_convolution(const Operation& op) { return op.is("pd_op.conv2d") || op.is("pd_op.fused_conv2d_add_act"); }
 
 bool one_number(Value v) {
   if (!static_shape(v)) return false;
@@ -69,37 +70,84 @@ bool reduction_takes_part(const Operation& op) {
   return has(1) || (has(2) && has(3));
 }
 
-int64_t concat_axis(const Operation& op) {
-  Attribute a = pir::known_value(op.operand(1));
+// The argument that names an axis, where the sharding rule says that all others correspond one to one, from every
+// tensor to the result: "[i...] -> i...; whole i(axis)". Empty if it isn't so.
+std::string_view axis_argument(const OpInfo& info) {
+  static std::mutex mutex;
+  static std::unordered_map<const OpInfo*, std::string> known;
+  std::lock_guard lock(mutex);
+  auto [it, fresh] = known.try_emplace(&info);
+  if (!fresh || info.spmd.empty()) return it->second;
+  const spmd::FactorRule rule = spmd::FactorRule::parse(info.spmd);
+  if (rule.bindings.size() != 1 || rule.bindings[0].range != spmd::RuleBinding::kAxes) return it->second;
+  auto whole = [&](const spmd::RuleTerm& t) {
+    return t.ellipsis && t.swap_flag.empty() && t.after.empty() && t.before.size() == 1 &&
+           t.before[0].factors == std::string(1, rule.bindings[0].factor);
+  };
+  if (std::all_of(rule.inputs.begin(), rule.inputs.end(), whole) &&
+      std::all_of(rule.outputs.begin(), rule.outputs.end(), whole))
+    it->second = rule.bindings[0].attr;
+  return it->second;
+}
+
+// Which axis that is here; -1 if it isn't known to be one.
+int64_t axis_along(const Operation& op) {
+  const std::string_view name = axis_argument(*op.info());
+  if (name.empty()) return -1;
+  Attribute a = op.attr(name);
+  if (!a && op.def().operand_index(name) >= 0) a = pir::known_value(op.operand(name));
   if (a.kind() == pir::AttrKind::kScalar) a = a.inner();
   if (a.kind() != pir::AttrKind::kInt64 && a.kind() != pir::AttrKind::kInt32) return -1;
   const int64_t axis = a.as_int() < 0 ? a.as_int() + 4 : a.as_int();
-  return axis < 4 ? axis : -1;
+  return axis >= 0 && axis < 4 ? axis : -1;
 }
 
-bool window_takes_part(const Operation& op) {
+// The images that such an operator reads: tensors, or one list of them.
+std::vector<Value> images_along(const Operation& op) {
+  if (Operation* list = made_by(op.operand(0), "builtin.combine")) return list->operands();
+  std::vector<Value> out;
+  for (size_t k = 0; k < op.num_operands(); ++k)
+    if (op.def().operands[k].name != axis_argument(*op.info())) out.push_back(op.operand(k));
+  return out;
+}
+
+bool along_takes_part(const Operation& op) {
+  if (op.num_results() != 1 || !is_image(op.result()) || axis_along(op) < 0) return false;
+  const std::vector<Value> all = images_along(op);
+  return !all.empty() && std::all_of(all.begin(), all.end(), is_image);
+}
+
+bool layout_takes_part(const Operation& op) {
   const DType t = op.operand(0).dtype();
   const auto paddings = known_ints(op, "paddings");
-  return op.attr("data_format").as_string() == "NCHW" && is_image(op.operand(0)) && paddings && paddings->size() <= 4 &&
-         (t == DType::kFloat32 || t == DType::kBFloat16 || t == DType::kFloat16);
+  return op.num_results() == 1 && layout_of(op) == "NCHW" && is_image(op.operand(0)) && is_image(op.result()) &&
+         paddings && paddings->size() <= 4 && (t == DType::kFloat32 || t == DType::kBFloat16 || t == DType::kFloat16);
 }
 
 Role role_of(const Operation& op) {
   if (op.num_regions() || op.num_operands() == 0 || op.has(pir::kDistinct) || !op.info()) return Role::kNone;
-  if (is_convolution(op) || op.is("pd_op.pool2d")) return window_takes_part(op) ? Role::kWindow : Role::kNone;
-  if (op.is("pd_op.concat")) return is_image(op.result()) && concat_axis(op) >= 0 ? Role::kConcat : Role::kNone;
+  if (!layout_of(op).empty()) return layout_takes_part(op) ? Role::kLayout : Role::kNone;
+  if (!axis_argument(*op.info()).empty()) return along_takes_part(op) ? Role::kAlong : Role::kNone;
   if (op.has(kReduction)) return reduction_takes_part(op) ? Role::kReduction : Role::kNone;
   if (op.has(kElementwise | kBroadcast) && !op.has(kView | kInplaceOnly | kRandom))
     return pointwise_takes_part(op) ? Role::kPointwise : Role::kNone;
   return Role::kNone;
 }
 
+// Does the record say that this operand has the layout?
+bool has_layout(const Operation& op, size_t operand) {
+  const OpInfo& info = *op.info();
+  for (size_t i = 0; i < info.args.size(); ++i)
+    if (pass_info(info).follows_layout >> i & 1 && info.args[i].name == op.def().operands[operand].name) return true;
+  return false;
+}
+
 // Which operands are images of the layout.
 bool follows_layout(const Operation& op, Role role, size_t operand) {
   const Value v = op.operand(operand);
   switch (role) {
-    case Role::kWindow:
-      return operand == 0 || (operand == 3 && v && is_convolution(op));
+    case Role::kLayout:
+      return v && has_layout(op, operand);
     case Role::kPointwise:
       return v && v.shape() == op.result().shape();
     case Role::kReduction:
@@ -160,10 +208,7 @@ class Layout {
 
   std::vector<Value> images(Operation& op) const {
     std::vector<Value> out;
-    if (roles_.at(&op) == Role::kConcat) {
-      if (Operation* list = made_by(op.operand(0), "builtin.combine")) return list->operands();
-      return out;
-    }
+    if (roles_.at(&op) == Role::kAlong) return images_along(op);
     for (size_t k = 0; k < op.num_operands(); ++k)
       if (op.operand(k) && follows_layout(op, roles_.at(&op), k)) out.push_back(op.operand(k));
     return out;
@@ -233,11 +278,15 @@ class Layout {
 
   std::vector<Value> operands_of(Operation& op, Role role) {
     std::vector<Value> out = op.operands();
-    if (role == Role::kConcat) {
+    if (role == Role::kAlong) {
+      const int axis = op.def().operand_index(axis_argument(*op.info()));
       std::vector<Value> items;
-      for (Value v : op.operand(0).defining_op()->operands()) items.push_back(last(v));
-      out[0] = b_.combine(items);
-      out[1] = b_.full({Dim(1)}, static_cast<double>(kAxisInLast[concat_axis(op)]), op.operand(1).dtype());
+      for (Value v : images_along(op)) items.push_back(last(v));
+      if (op.operand(0).type().is_vector()) items = {b_.combine(items)};
+      for (size_t k = 0, next = 0; k < out.size(); ++k)
+        out[k] = static_cast<int>(k) != axis
+                     ? items[next++]
+                     : b_.full({Dim(1)}, static_cast<double>(kAxisInLast[axis_along(op)]), out[k].dtype());
       return out;
     }
     for (size_t k = 0; k < out.size(); ++k) {
@@ -261,7 +310,13 @@ class Layout {
     const std::vector<Value> operands = operands_of(op, role);
     pir::AttrMap attrs = op.attrs();
     attrs.erase("stop_gradient");
-    if (role == Role::kWindow) attrs.set("data_format", Attribute::string("NHWC"));
+    if (role == Role::kLayout) attrs.set(layout_argument(op), Attribute::string("NHWC"));
+    if (role == Role::kAlong)
+      if (const std::string_view name = axis_argument(*op.info()); op.attr(name)) {
+        const bool wide = op.attr(name).kind() == pir::AttrKind::kInt64;
+        const int64_t axis = kAxisInLast[axis_along(op)];
+        attrs.set(name, wide ? Attribute::i64(axis) : Attribute::i32(static_cast<int32_t>(axis)));
+      }
     if (role == Role::kReduction && op.attr("axis")) {
       std::vector<int64_t> axes = reduced_axes(op);
       for (int64_t& a : axes) a = kAxisInLast[a];

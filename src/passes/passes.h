@@ -39,14 +39,12 @@ size_t fold_constants(pir::Program& program, const ConstantEvaluator& evaluate, 
 
 // Parameters that are written with what they hold are not written.
 size_t drop_unchanged_writes(pir::Operation& root);
-// A convolution and batch_norm with running statistics become one with another filter and a bias: by rounding other
-// values.
-size_t fold_batch_norm(pir::Operation& root);
-// A convolution with what follows it (a number per channel, a sum, relu) becomes fused_conv2d_add_act.
-size_t fuse_convolution(pir::Operation& root);
-// A product, then a number per column and a tensor of its shape, where no compiled group could take these along,
-// becomes fused_gemm_epilogue.
-size_t fuse_product(pir::Operation& root);
+// A convolution and what multiplies and adds numbers per channel that follow from weights become one with another
+// filter and a sum: by rounding other values.
+size_t fold_scales(pir::Operation& root);
+// A convolution or a product with what follows it (numbers per channel, a sum, an activation) becomes the operator
+// whose record says in `fuses` that it computes all that.
+size_t fuse_epilogue(pir::Operation& root);
 // Connected convolutions and what lies between them run with channels last; values at the border are transposed.
 size_t channels_last(pir::Operation& root);
 // What follows from weights alone, and is no larger than they are, moves into a builtin.hold: it is computed at the

@@ -58,10 +58,9 @@ void register_passes() {
   simple("canonicalise", "rewrites that keep values bit for bit", "rewritten", canonicalise);
   simple("drop_unchanged_writes", "parameters that are written with what they hold are not written", "dropped",
          drop_unchanged_writes);
-  simple("fold_batch_norm", "batch_norm with running statistics becomes part of the convolution before it", "folded",
-         fold_batch_norm);
-  simple("fuse_convolution", "convolutions with a bias, a sum and relu after them", "fused", fuse_convolution);
-  simple("fuse_product", "products with a bias and a sum after them", "fused", fuse_product);
+  simple("fold_scales", "numbers per channel after a convolution become part of its filter", "folded", fold_scales);
+  simple("fuse_epilogue", "convolutions and products with the bias, the sum and the activation after them", "fused",
+         fuse_epilogue);
   simple("channels_last", "convolutions and what lies between them with channels last", "rewritten", channels_last);
   simple("hold_weights", "what follows from weights alone is computed once", "held", hold_weights);
   pir::register_pass("constant_folding", "computes operations on constants; options: parameters, max_bytes",

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "passes/match.h"
 #include "passes/passes.h"
 #include "pir/block.h"
 #include "pir/effects.h"
@@ -33,17 +34,16 @@ WeightValues::WeightValues(const pir::Block& block) {
   }
 }
 
-// With running statistics batch_norm gives them back as they were.
 size_t drop_unchanged_writes(Operation& root) {
   size_t n = 0;
   std::vector<Operation*> writes;
   root.walk([&](Operation& op) {
     if (op.is("builtin.set_parameter")) writes.push_back(&op);
-    if (!op.is("pd_op.batch_norm")) return;
-    const bool test = op.attr("is_test").as_bool() && !op.attr("trainable_statistics").as_bool();
-    if (!test && !op.attr("use_global_stats").as_bool()) return;
-    op.result(1).replace_all_uses_with(op.operand("mean"));
-    op.result(2).replace_all_uses_with(op.operand("variance"));
+    if (!evaluates(op)) return;
+    const OpInfo& info = *op.info();
+    for (size_t i = 0; i < info.outs.size(); ++i)
+      if (const int written = info.outs[i].inplace_of; written >= 0)
+        op.result(i).replace_all_uses_with(op.operand(info.args[static_cast<size_t>(written)].name));
   });
   for (Operation* w : writes) {
     const Value v = w->operand(0);

@@ -146,6 +146,73 @@ def test_vjp_sees_only_what_is_saved(tree):
     assert "const Tensor& x;" not in add
 
 
+PASSES = """
+- op: convolve
+  args: "x: Tensor, w: Tensor, format: str = \\"NCHW\\", groups: int = 1"
+  out: out: Tensor
+  shape: same_as(x)
+  dtype: float
+  nondifferentiable: true
+  layout: {format: x}
+  doc: Like a convolution.
+
+- op: convolve_act
+  args: "x: Tensor, w: Tensor, b: Tensor?, act: str = \\"\\", order: str = \\"NCHW\\", groups: int = 1"
+  out: out: Tensor
+  shape: same_as(x)
+  dtype: float
+  nondifferentiable: true
+  layout: {order: x}
+  fuses: {op: convolve, args: {format: order}, bias: b, where: {groups: 1}, dtypes: [float32]}
+  doc: And what follows it.
+
+- op: norm
+  args: "x: Tensor, mean: Tensor, test: bool = False, batch: bool = False, global: bool = False"
+  out: out: Tensor, mean_out: Tensor
+  shape: same_as(x)
+  dtype: float
+  nondifferentiable: true
+  inplace: {mean_out: mean}
+  traits: [inplace_only]
+  evaluation: global or test and not batch
+  doc: Like a normalisation.
+"""
+
+
+def test_what_passes_ask(tree):
+    table = (generated(tree, PASSES) / "api/op_table.cc").read_text()
+    assert "convolve_act_fuses_args[] = {0, 1, 4, 5};" in table
+    assert "convolve_act_fuses_where[] = {{5, 1}};" in table
+    assert '.op = "convolve"' in table and ".bias = 2, .residual = -1" in table
+    assert "norm_evaluation[] = {{4, true, true}, {2, true, false}, {3, false, true}};" in table
+    rows = table.split("pass_rows[] = {{}, ")[1].split("};\n")[0]
+    assert (
+        rows
+        == "{2, 1, {}, nullptr}, {4, 1, {}, &tables::convolve_act_fuses}, {-1, 0, tables::norm_evaluation, nullptr}"
+    )
+    assert "pass_row_of[] = {1, 2, 3};" in table
+
+
+WRONG_PASSES = [
+    ("layout: {format: x}", "layout: {format: y}", 8, "layout: 'y' is no Tensor or Tensor? argument"),
+    ("layout: {format: x}", "layout: {groups: x}", 8, "layout: 'groups' is no str argument"),
+    ("fuses: {op: convolve,", "fuses: {op: convolv,", 18, "there is no operator 'convolv' (did you mean 'convolve'?)"),
+    ("args: {format: order}, ", "", 18, "convolve's 'format' has no counterpart here"),
+    ("bias: b", "bias: w", 18, "'w' is no Tensor? argument"),
+    ("evaluation: global", "evaluation: globally", 29, "'globally' is no bool argument (did you mean 'global'?)"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message"), WRONG_PASSES, ids=[w[3][:30] for w in WRONG_PASSES])
+def test_a_wrong_word_to_passes(tree, old, new, line, message):
+    assert PASSES.count(old) == 1
+    (tree / "ops/tiny.yaml").write_text(PASSES.replace(old, new))
+    result = run(tree)
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"ops/tiny.yaml:{line}: ["), result.stderr
+    assert message in result.stderr
+
+
 def test_test_rows(tree):
     rows = json.loads((generated(tree, TINY + SUPPORT) / "tests/op_rows.json").read_text())
     row = rows[0]

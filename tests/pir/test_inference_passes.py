@@ -75,27 +75,55 @@ def find(program, name):
     return [op for op in program.global_block().ops if op.name() == name]
 
 
-def test_batch_norm_becomes_part_of_the_convolution():
+CHANNELS = "tensor<1x8x1x1x{t}>"
+
+
+def scaled(t, x, of_weights=True):
+    """(x - mean) * factor * scale + bias per channel, as an evaluating batch_norm is written out."""
+    for name in ("subtract", "multiply", "multiply", "add"):
+        w = t.weight(f"{name}{t.n}", CHANNELS) if of_weights else t.data(f"{name}{t.n}", CHANNELS)
+        x = t.op(f"pd_op.{name}", [x, w], "", [IMAGE, CHANNELS], [IMAGE])
+    return x
+
+
+def test_numbers_per_channel_become_part_of_the_convolution():
     t = Text()
-    t.out(t.norm(t.conv(t.data("x", IMAGE), t.weight("w", FILTER)))[0])
-    program = t.run("fold_batch_norm,dead_code")
-    assert "batch_norm" not in names(program)
+    t.out(scaled(t, t.conv(t.data("x", IMAGE), t.weight("w", FILTER))))
+    program = t.run("fold_scales,dead_code")
     conv, last = find(program, "pd_op.conv2d")[0], find(program, "pd_op.add")[-1]
     assert conv.operand_source(1).get_defining_op().name() == "pd_op.multiply"
     assert last.operand_source(0).get_defining_op() == conv
+    images = [op.name() for op in program.global_block().ops if op.results() and op.result(0).shape == [2, 8, 6, 6]]
+    assert images == ["pd_op.data", "pd_op.conv2d", "pd_op.add"]
 
 
-@pytest.mark.parametrize("case", ["training", "used twice", "a filter that is computed"])
-def test_batch_norm_stays(case):
+@pytest.mark.parametrize("case", ["no weights", "used twice", "a filter that is computed", "only sums"])
+def test_numbers_per_channel_stay(case):
     t = Text()
     x, w = t.data("x", IMAGE), t.weight("w", FILTER)
     if case == "a filter that is computed":
         w = t.data("w2", FILTER)
     y = t.conv(x, w)
-    t.out(t.norm(y, "false" if case == "training" else "true")[0])
+    if case == "only sums":
+        t.out(t.add(y, t.weight("b", CHANNELS), CHANNELS))
+    else:
+        t.out(scaled(t, y, case != "no weights"))
     if case == "used twice":
         t.out(y)
-    assert "batch_norm" in names(t.run("fold_batch_norm"))
+    before = names(pir.parse("{\n" + "\n".join(t.lines) + "\n}\n"))
+    assert names(t.run("fold_scales")) == before
+
+
+def test_what_comes_before_the_numbers_may_be_widened():
+    """In bfloat16 a norm computes in float32; what remains is a convolution in bfloat16."""
+    t = Text("bf16")
+    wide, channels = IMAGE.replace("{t}", "f32"), CHANNELS.replace("{t}", "f32")
+    y = t.conv(t.data("x", IMAGE), t.weight("w", FILTER))
+    y = t.op("pd_op.cast", [y], "dtype: float32", [IMAGE], [wide])
+    y = t.op("pd_op.multiply", [y, t.weight("s", channels)], "", [wide, channels], [wide])
+    t.out(t.op("pd_op.cast", [y], "dtype: bfloat16", [wide], [IMAGE]))
+    program = t.run("fold_scales,dead_code")
+    assert names(program)[-2:] == ["conv2d", "shadow_output"]
 
 
 def test_unchanged_statistics_are_not_written():
@@ -113,7 +141,7 @@ def test_a_convolution_takes_bias_sum_and_relu(dtype):
     t = Text(dtype)
     x, w, b = t.data("x", IMAGE), t.weight("w", FILTER), t.weight("b", "tensor<1x8x1x1x{t}>")
     t.out(t.relu(t.add(t.add(t.conv(x, w), b, "tensor<1x8x1x1x{t}>"), x)))
-    program = t.run("fuse_convolution,dead_code")
+    program = t.run("fuse_epilogue,dead_code")
     fused = find(program, "pd_op.fused_conv2d_add_act")[0]
     assert "relu" not in names(program) and "add" not in names(program)
     assert fused.attrs()["activation"] == "relu" and fused.operand_source(3) == fused.operand_source(0)
@@ -124,7 +152,7 @@ def test_of_two_convolutions_that_are_added_the_later_takes_the_sum():
     t = Text()
     x, w = t.data("x", IMAGE), t.weight("w", FILTER)
     t.out(t.add(t.conv(x, w), t.conv(x, w)))
-    assert names(t.run("fuse_convolution"))[2:4] == ["conv2d", "fused_conv2d_add_act"]
+    assert names(t.run("fuse_epilogue"))[2:4] == ["conv2d", "fused_conv2d_add_act"]
 
 
 @pytest.mark.parametrize("case", ["double", "depthwise", "used twice"])
@@ -137,7 +165,7 @@ def test_convolutions_that_stay(case):
     t.out(t.relu(y))
     if case == "used twice":
         t.out(y)
-    assert "fused_conv2d_add_act" not in names(t.run("fuse_convolution"))
+    assert "fused_conv2d_add_act" not in names(t.run("fuse_epilogue"))
 
 
 def linear(after_first=None, rank=2):
@@ -153,7 +181,7 @@ def linear(after_first=None, rank=2):
     if after_first:
         y = t.op(after_first, [y], "", [shape], [shape])
     t.out(y, shape)
-    return names(t.run("fuse_product"))
+    return names(t.run("fuse_epilogue"))
 
 
 @pytest.mark.parametrize("rank", [2, 3])
@@ -185,6 +213,18 @@ def test_connected_convolutions_run_with_channels_last():
     program = t.run("channels_last")
     assert names(program) == ["data", "parameter", "transpose", "conv2d", "add", "relu", "conv2d", "transpose", "shadow_output"]  # fmt: skip
     assert [op.attrs()["data_format"] for op in find(program, "pd_op.conv2d")] == ["NHWC"] * 2
+
+
+def test_operators_along_an_axis_keep_the_layout():
+    """What their sharding rules say: all axes of operands and result correspond, one of them is named."""
+    t = Text()
+    x, w = t.data("x", IMAGE), t.weight("w", "tensor<8x8x1x1x{t}>")
+    attrs = CONV.format(groups=1).replace("paddings: [(Int32)1, (Int32)1]", "paddings: [(Int32)0, (Int32)0]")
+    conv = lambda v: t.op("pd_op.conv2d", [v, w], attrs, [IMAGE, "tensor<8x8x1x1x{t}>"], [IMAGE])  # noqa: E731
+    t.out(conv(t.op("pd_op.softmax", [conv(x)], "axis: (Int32)1", [IMAGE], [IMAGE])))
+    program = t.run("channels_last")
+    assert names(program) == ["data", "parameter", "transpose", "conv2d", "softmax", "conv2d", "transpose", "shadow_output"]  # fmt: skip
+    assert find(program, "pd_op.softmax")[0].attrs()["axis"] == 3
 
 
 def test_a_convolution_alone_keeps_its_layout():
@@ -219,5 +259,5 @@ def test_nothing_larger_than_the_weights_is_held():
 
 def test_all_are_known_by_name():
     known = set(pir.registered_passes())
-    assert {"fold_batch_norm", "fuse_convolution", "fuse_product", "channels_last", "hold_weights"} <= known
+    assert {"fold_scales", "fuse_epilogue", "channels_last", "hold_weights"} <= known
     assert paddle.__version__

@@ -29,7 +29,12 @@ def _raises(r: Record) -> str:
 def text_of(r: Record, returns: str) -> str:
     """Summary, arguments with other names, dtypes, result, errors, source."""
     arguments = "".join(_argument(r, i) for i in range(len(r.args)))
-    parts = [r.doc.strip() + "\n", f"\nArgs:\n{arguments}" if arguments else "", _dtypes(r), f"\nReturns:\n    {returns}\n"]
+    parts = [
+        r.doc.strip() + "\n",
+        f"\nArgs:\n{arguments}" if arguments else "",
+        _dtypes(r),
+        f"\nReturns:\n    {returns}\n",
+    ]
     parts.append(_raises(r))
     if not r.synthetic:
         parts.append(f"\nSource: Paddle 3's operator ``pd_op.{r.name}``.\n")

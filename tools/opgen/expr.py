@@ -119,10 +119,14 @@ class _Parser:
         return self.graph.call(name, *args)
 
 
-def _linearise(graph: Graph, roots: Sequence[int], inputs: Sequence[str], params: Sequence[str], text: str | None) -> Prog:
+def _linearise(
+    graph: Graph, roots: Sequence[int], inputs: Sequence[str], params: Sequence[str], text: str | None
+) -> Prog:
     """The program that computes roots; operands come before their users, and each value only once."""
     register = {graph.index[("input", n)]: i for i, n in enumerate(inputs) if ("input", n) in graph.index}
-    register |= {graph.index[("param", n)]: len(inputs) + i for i, n in enumerate(params) if ("param", n) in graph.index}
+    register |= {
+        graph.index[("param", n)]: len(inputs) + i for i, n in enumerate(params) if ("param", n) in graph.index
+    }
     instrs: list[Instr] = []
     first = len(inputs) + len(params)
     stack = list(reversed(roots))

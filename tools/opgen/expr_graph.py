@@ -97,7 +97,9 @@ class Graph:
             case "square", [a]:
                 return a * a
             # An integer program truncates: only exact quotients may be folded.
-            case "div", [a, b] if b != 0 and math.isfinite(a) and (a % b == 0 or not (a.is_integer() and b.is_integer())):
+            case "div", [a, b] if (
+                b != 0 and math.isfinite(a) and (a % b == 0 or not (a.is_integer() and b.is_integer()))
+            ):
                 return a / b
             case "sqrt", [a] if a >= 0:
                 return math.sqrt(a)

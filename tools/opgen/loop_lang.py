@@ -36,7 +36,9 @@ def rule_names(root: Path) -> set[str]:
     return {name for source in sources for table in _TABLE.findall(source.read_text()) for name in _RULE.findall(table)}
 
 
-def parse_loops(text: str, args: Sequence[Arg], outs: Sequence[Arg], rules: set[str], functions: Mapping[str, int]) -> str:
+def parse_loops(
+    text: str, args: Sequence[Arg], outs: Sequence[Arg], rules: set[str], functions: Mapping[str, int]
+) -> str:
     """The text that the compiler reads: `rule NAME`, `kernel`, or the nest as lists. Raises ValueError."""
     if text.startswith("kernel:"):
         if not text.removeprefix("kernel:").strip():
@@ -65,7 +67,16 @@ class _Nest:
                 raise ValueError(f"expected `output[indices] = expression`, got {statement!r}")
             target, value = tree.body[0].targets[0], tree.body[0].value
             self.indices = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-            self.indices -= {*self.tensors, *self.args, *self.outs, *self.values, *functions, *_REDUCTIONS, "size", "inf"}
+            self.indices -= {
+                *self.tensors,
+                *self.args,
+                *self.outs,
+                *self.values,
+                *functions,
+                *_REDUCTIONS,
+                "size",
+                "inf",
+            }
             if isinstance(target, ast.Name):
                 self.new_value(target.id)
                 lines.append(f"(let {target.id} {self.expr(value)})")

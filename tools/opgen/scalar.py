@@ -89,9 +89,7 @@ def generate(root: Path, out: Path) -> list[Path]:
     functions = load(root).values()
     head = "// Generated from ops/scalar.yaml by tools/opgen/scalar.py.\n"
     names = head + "".join(f"PD_SCALAR_FN({f.name}, {f.arity})\n" for f in functions)
-    rows = head + "".join(
-        f'{{"{f.name}", {f.arity}, {str(f.boolean).lower()}, "{f.c}"}},\n' for f in functions
-    )
+    rows = head + "".join(f'{{"{f.name}", {f.arity}, {str(f.boolean).lower()}, "{f.c}"}},\n' for f in functions)
     targets = {Path(out) / "base" / "scalar_fns.inc": names, Path(out) / "base" / "scalar_info.inc": rows}
     for path, text in targets.items():
         write_if_changed(path, text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import expr as scalar_expr
-from . import loop_lang, pir_order, scalar, shape_lang, test_rows
+from . import loop_lang, pass_fields, pir_order, scalar, shape_lang, test_rows
 from .dtype_lang import DtypeRule, parse_dtype
 from .errors import SchemaError, did_you_mean
 from .kinds import NUMBERS, WIDE
@@ -18,7 +18,7 @@ FIELDS = (
     "op", "args", "out", "wide", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "combine", "init",
     "loops",
     "host", "rules", "saves", "intermediate", "nondifferentiable", "inplace", "view", "random", "host_args",
-    "data_dependent_shape", "spmd", "local", "linear_in", "amp", "complex", "python", "exempt", "samples", "errors", "doc",
+    "data_dependent_shape", "spmd", "local", "linear_in", "layout", "evaluation", "fuses", "amp", "complex", "python", "exempt", "samples", "errors", "doc",
 )  # fmt: skip
 REQUIRED_FIELDS = ("op", "args", "out", "doc")
 TRAITS = {
@@ -82,6 +82,9 @@ class Record:
     spmd: str = ""
     local: str = ""
     loops: str = ""  # what the compiler reads (loop_lang.py)
+    layout: int = -1  # the argument that names it (pass_fields.py)
+    evaluation: list[tuple[int, bool, bool]] = field(default_factory=list)
+    fuses: pass_fields.Fusion | None = None
     legacy: dict | None = None
     alias: dict[str, list[str]] = field(default_factory=dict)
     python: list[str] = field(default_factory=list)
@@ -127,6 +130,7 @@ def load(root: Path) -> dict[str, list[Record]]:
                 raise record.wrong("op", f"is already defined at {other.file}:{other.line}")
             seen[record.name] = record
         families[path.stem] = records
+    pass_fields.resolve(seen)
     return families
 
 
@@ -161,6 +165,7 @@ class _Parser:
         self.plain_fields()
         pir_order.read(r)
         self.names_of_arguments()
+        pass_fields.read(r)
         self.rules()
         self.expression()
         self.gradients()

@@ -28,6 +28,7 @@ class Arg:
     host: bool = False
     promotes: bool = False
     wide: bool = False
+    follows_layout: bool = False
     intermediate: bool = False
     inplace_of: int = -1
     view_of: int = -1

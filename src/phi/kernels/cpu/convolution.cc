@@ -95,8 +95,8 @@ void run_conv(OpCall& c) {
   if (v.w.numel() == 0) return zero(v.out);
   if (depthwise_conv2d(v.x, v.w, v.out, v.g)) return;
   if (winograd_everywhere.load(std::memory_order_relaxed) && !v.g.channels_last && winograd_computes(v) &&
-      winograd_pays(v.x, v.w, v.out))
-    return WinogradFilter(v.w).run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], {});
+      winograd_pays(v.x, v.w, v.out, false))
+    return WinogradFilter(v.w, false).run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], {});
   v.x.dtype() == DType::kFloat64 ? conv_forward_f64(v.x, v.w, v.out, v.g) : conv_forward(v.x, v.w, v.out, v.g);
 }
 
@@ -114,17 +114,15 @@ class HeldConv final : public HeldKernel {
  public:
   void run(OpCall& c) override {
     const Convolution v(c);
-    if (plain || last) {
-      if (plain) plain->run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], winograd_follow(v));
-      if (last) last->run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], winograd_follow(v));
+    if (winograd) {
+      winograd->run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], winograd_follow(v));
       if (v.activation != "relu") activate(v.out, v.activation);
       return;
     }
     direct->run(v.x, v.out, v.follow);
     activate(v.out, v.activation);
   }
-  std::unique_ptr<WinogradFilter> plain;  // one of the three
-  std::unique_ptr<WinogradLastFilter> last;
+  std::unique_ptr<WinogradFilter> winograd;  // one of the two
   std::unique_ptr<HeldConvolution> direct;
 };
 
@@ -134,14 +132,11 @@ std::unique_ptr<HeldKernel> hold_conv(OpCall& c, uint64_t constant) {
   if (v.g.groups == v.x.size(v.g.channels_last ? v.x.rank() - 1 : 1) && v.g.groups > 1 && !v.g.channels_last)
     return nullptr;  // depthwise
   auto held = std::make_unique<HeldConv>();
-  const bool winograd = winograd_computes(v);
-  if (winograd && v.g.channels_last && winograd_last_pays(v.x, v.w, v.out))
-    held->last = std::make_unique<WinogradLastFilter>(v.w);
-  else if (winograd && !v.g.channels_last && winograd_pays(v.x, v.w, v.out))
-    held->plain = std::make_unique<WinogradFilter>(v.w);
+  if (winograd_computes(v) && winograd_pays(v.x, v.w, v.out, v.g.channels_last))
+    held->winograd = std::make_unique<WinogradFilter>(v.w, v.g.channels_last);
   else
     held->direct = hold_convolution(v.x, v.w, v.out, v.g, v.follow);
-  if (!held->last && !held->plain && !held->direct) return nullptr;
+  if (!held->winograd && !held->direct) return nullptr;
   return held;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "phi/kernels/cpu/rows/isa_products.h"
 #include "phi/kernels/cpu/rows/isa_small.h"
+#include "phi/kernels/cpu/rows/isa_winograd_first.h"
 #include "phi/kernels/cpu/rows/isa_winograd_last.h"
 #include "phi/kernels/cpu/rows/row_table.h"
 
@@ -266,7 +267,7 @@ RowTable table() {
   t.depthwise_f64 = depthwise<double>;
   t.panel = panel();
   t.small_product = small_product;
-  t.winograd = winograd();
+  t.winograd_first = winograd_first();
   t.winograd_last = winograd_last();
   return t;
 }

@@ -9,16 +9,8 @@ namespace {
 
 inline constexpr int64_t kLastFilters = kPanelWidth;
 
-struct TileAt {
-  int64_t image, y, x;  // of the first result
-};
-inline TileAt tile_at(const WinogradLastTask& t, int64_t tile) {
-  const int64_t row = tile / t.tiles_x;
-  return {row / t.tiles_y, row % t.tiles_y * 4, tile % t.tiles_x * 4};
-}
-
 // v[n][tile][channel], for tiles [begin, end) of the chunk.
-void last_input(const WinogradLastTask& t, int64_t begin, int64_t end) {
+void last_input(const WinogradTask& t, int64_t begin, int64_t end) {
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileAt at = tile_at(t, t.first + tile);
     const float* from[36];
@@ -49,7 +41,7 @@ void last_input(const WinogradLastTask& t, int64_t begin, int64_t end) {
 }
 
 // m[n][tile][filter] = v[n] u[n], for jobs [begin, end) of 36 * blocks of filters.
-void last_product(const WinogradLastTask& t, int64_t begin, int64_t end) {
+void last_product(const WinogradTask& t, int64_t begin, int64_t end) {
   const int64_t blocks = t.padded_filters / kLastFilters;
   for (int64_t job = begin; job < end; ++job) {
     const int64_t n = job / blocks, block = job % blocks;
@@ -61,7 +53,7 @@ void last_product(const WinogradLastTask& t, int64_t begin, int64_t end) {
 }
 
 // Results of tiles [begin, end), with what follows the convolution.
-void last_output(const WinogradLastTask& t, int64_t begin, int64_t end) {
+void last_output(const WinogradTask& t, int64_t begin, int64_t end) {
   const Vf zero = broadcast(0.0f);
   for (int64_t tile = begin; tile < end; ++tile) {
     const TileAt at = tile_at(t, t.first + tile);
@@ -70,12 +62,7 @@ void last_output(const WinogradLastTask& t, int64_t begin, int64_t end) {
     const float* from = t.m + tile * t.padded_filters;
     for (int64_t k = 0; k < t.filters; k += kVf) {
       Vf half[4][6];
-      for (int b = 0; b < 6; ++b) {
-        Vf column[6], out[4];
-        for (int a = 0; a < 6; ++a) column[a] = load(from + (6 * a + b) * t.m_pitch + k);
-        output_line(column, out);
-        for (int i = 0; i < 4; ++i) half[i][b] = out[i];
-      }
+      output_columns(from + k, t.m_pitch, half);
       const Vf bias = t.bias ? load(t.bias + k) : zero;
       for (int64_t i = 0; i < high; ++i) {
         Vf out[4];
@@ -92,7 +79,7 @@ void last_output(const WinogradLastTask& t, int64_t begin, int64_t end) {
   }
 }
 
-WinogradLastFns winograd_last() { return {kLastFilters, kVf, last_input, last_product, last_output}; }
+WinogradFns winograd_last() { return {kLastFilters, kPanelRows, kVf, false, last_input, last_product, last_output}; }
 
 }  // namespace
 }  // namespace paddle::rows::detail::PD_ISA

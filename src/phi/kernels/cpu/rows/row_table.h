@@ -82,30 +82,10 @@ template <class T>
 using DepthwiseFn = void (*)(T* y, int64_t out_h, int64_t out_w, const T* x, int64_t pitch, const T* w, int64_t kh,
                              int64_t kw, int64_t dh, int64_t dw);
 
-// Some rows of tiles of a 3x3 convolution with stride 1 (isa_winograd.h). Images are dense, channels first.
+// A 3x3 convolution with stride 1 by Winograd's algorithm, for one chunk of tiles: numbers first ... first + tiles,
+// counted over all images, row by row. Images are dense, channels first (isa_winograd_first.h) or last
+// (isa_winograd_last.h).
 struct WinogradTask {
-  const float* x;
-  int64_t channels, height, width, pad_top, pad_left;
-  const float* u;  // transformed filters: [block of filters][36][channel][filter of the block]
-  int64_t filters;
-  float* y;
-  int64_t out_h, out_w;
-  const float* bias;      // per filter, or null
-  const float* residual;  // as y, added to it; or null
-  bool relu;
-  int64_t tiles_x, tiles_y;  // of one image
-  int64_t phase_pitch;       // tiles_x + 1 rounded up to vectors, and one more
-  int64_t first_row, rows;   // rows of tiles, counted over all images
-};
-struct WinogradFns {
-  int64_t filters, lanes;                     // in a block; of a vector
-  int64_t (*scratch)(const WinogradTask& t);  // floats
-  void (*run)(const WinogradTask& t, float* scratch);
-};
-
-// The same with channels last (isa_winograd_last.h), in three steps, each of which threads may share. Channels and
-// filters are whole vectors. One chunk of tiles: numbers first ... first + tiles, counted over all images, row by row.
-struct WinogradLastTask {
   const float* x;
   int64_t channels, height, width, pad_top, pad_left;
   const float* u;                   // transformed filters: [36][block of filters][channel][filter of the block]
@@ -117,15 +97,22 @@ struct WinogradLastTask {
   bool relu;
   int64_t tiles_x, tiles_y;  // of one image
   int64_t first, tiles;
-  const float* zeros;  // a vector of them
-  float *v, *m;        // [36] of tiles by channels, of tiles by padded filters
-  int64_t v_pitch, m_pitch;
+  const float* zeros;        // a vector of them
+  float *v, *m;              // 36 matrices each: transformed inputs, products
+  int64_t row;               // floats of a matrix for each channel or filter: of v and m
+  int64_t v_pitch, m_pitch;  // from one matrix to the next
 };
-struct WinogradLastFns {
-  int64_t filters, lanes;  // in a block; of a vector
-  void (*input)(const WinogradLastTask& t, int64_t first_tile, int64_t last_tile);
-  void (*product)(const WinogradLastTask& t, int64_t first_job, int64_t last_job);  // of 36 * blocks
-  void (*output)(const WinogradLastTask& t, int64_t first_tile, int64_t last_tile);
+// In three steps, each of which threads may share. Where lanes are tiles (channels first) the matrices are channels by
+// tiles and filters by tiles, a part is a channel or a filter; where lanes are channels (last; whole vectors of
+// channels and filters) they are tiles by channels and tiles by filters, and a part is a tile.
+struct WinogradFns {
+  int64_t filters, tiles;  // that a product takes at once
+  int64_t lanes;           // of a vector
+  bool lanes_are_tiles;
+  void (*input)(const WinogradTask& t, int64_t first_part, int64_t last_part);
+  // Of 36 * blocks, one number's blocks after the other's. m[n] may lie where v[n - 1] was.
+  void (*product)(const WinogradTask& t, int64_t first_job, int64_t last_job);
+  void (*output)(const WinogradTask& t, int64_t first_part, int64_t last_part);
 };
 
 struct RowTable {
@@ -136,8 +123,7 @@ struct RowTable {
   DepthwiseFn<double> depthwise_f64;
   PanelFns panel;
   SmallProductFn small_product;
-  WinogradFns winograd;
-  WinogradLastFns winograd_last;
+  WinogradFns winograd_first, winograd_last;  // channels first, last
 };
 
 const RowTable& row_table();  // for cpu_isa()

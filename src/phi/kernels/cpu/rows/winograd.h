@@ -2,7 +2,6 @@
 // 1e-5 of the largest result), so it is for inference, or where FLAGS_winograd asks for it.
 #pragma once
 #include <memory>
-#include <span>
 
 #include "tensor/tensor.h"
 
@@ -16,31 +15,19 @@ struct WinogradFollow {              // what comes right after
 
 class WinogradFilter {
  public:
-  // filter: [filters, channels, 3, 3]
-  explicit WinogradFilter(const Tensor& filter);
-  // x, out: [batch, channels, height, width]; pad: top, left.
+  // filter: [filters, channels, 3, 3], whatever the images' layout
+  WinogradFilter(const Tensor& filter, bool channels_last);
+  // x, out and the residual: [batch, channels, height, width], or channels last; pad: top, left.
   void run(const Tensor& x, const Tensor& out, int64_t pad_top, int64_t pad_left, const WinogradFollow& follow) const;
 
  private:
   std::unique_ptr<float[], void (*)(void*)> u_;
-  int64_t filters_, channels_, block_;
+  int64_t filters_, channels_, padded_;
+  bool channels_last_;
 };
 
-// The same where channels come last: whole vectors of channels and filters.
-class WinogradLastFilter {
- public:
-  explicit WinogradLastFilter(const Tensor& filter);
-  // x, out and the residual: [batch, height, width, channels].
-  void run(const Tensor& x, const Tensor& out, int64_t pad_top, int64_t pad_left, const WinogradFollow& follow) const;
-
- private:
-  std::unique_ptr<float[], void (*)(void*)> u_;
-  int64_t filters_, channels_, block_;
-};
-// For a filter that stays. Shapes as above.
-bool winograd_last_pays(const Tensor& x, const Tensor& filter, const Tensor& out);
-
-// Whether it is quicker than the direct sum: enough tiles to fill vectors, and results to pay for larger filters.
-bool winograd_pays(const Tensor& x, const Tensor& filter, const Tensor& out);
+// Whether it is there and quicker than the direct sum: enough tiles to fill vectors, and results to pay for larger
+// filters. For channels last, the filter is one that stays.
+bool winograd_pays(const Tensor& x, const Tensor& filter, const Tensor& out, bool channels_last);
 
 }  // namespace paddle::kernels

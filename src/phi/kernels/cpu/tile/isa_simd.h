@@ -61,12 +61,18 @@ using VecOf = decltype(broadcast(T{}));
 
 template <class T>
 inline VecOf<T> load_some(const T* p, int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
+#endif
   alignas(64) T lanes[kLanes<T>] = {};
   std::memcpy(lanes, p, n * sizeof(T));
   return load(lanes);
 }
 template <class T>
 inline void store_some(T* p, VecOf<T> v, int64_t n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
+#endif
   alignas(64) T lanes[kLanes<T>];
   store(lanes, v);
   std::memcpy(p, lanes, n * sizeof(T));
