@@ -96,6 +96,7 @@ TEST(Reduce, EveryShortLength) {
       for (const Combine c : {Combine::kSum, Combine::kMin, Combine::kMax, Combine::kAny, Combine::kAll}) {
         check_reduce<float, float>(c, {n}, 1, n, Compute::kF32);
         check_reduce<float, float>(c, {3, n}, 2, n, Compute::kF32);
+        check_reduce<float, float>(c, {9, n}, 2, n, Compute::kF32);
         check_reduce<float, float>(c, {n, 3}, 1, n, Compute::kF32);
         check_reduce<double, double>(c, {n, 2}, 1, n, Compute::kF64);
         check_reduce<int32_t, int64_t>(c, {2, n}, 2, n, Compute::kI64);

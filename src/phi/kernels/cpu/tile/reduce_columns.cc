@@ -13,7 +13,7 @@ void Reduction::fold_unit(TileState& state, int64_t outer, int64_t col, int64_t 
   const int64_t tile = frame_.tile_elements(), inner = reduced_.inner();
   // Narrow rows that lie side by side are folded as wide ones; the parts of the wide row are folded at the end.
   const int64_t wide = cols * 8 <= tile ? tile / cols / 2 : 1;
-  alignas(64) char near[kTileBytes];
+  alignas(64) char near[kFoldBytes];
   copy(acc, 1, identity_, 0, cols);
   copy(near, 1, identity_, 0, cols * wide);
   char* pointers[kMaxOperands];
@@ -40,7 +40,7 @@ void Reduction::fold_unit(TileState& state, int64_t outer, int64_t col, int64_t 
       state.run(pointers, rows, cols);
       values = static_cast<const char*>(state.value(program_.outputs[0], scalar));
     }
-    alignas(64) char repeated[kTileBytes];
+    alignas(64) char repeated[kFoldBytes];
     if (scalar) {
       copy(repeated, 1, values, 0, cols);
       values = repeated;
@@ -64,7 +64,7 @@ void Reduction::fold_unit(TileState& state, int64_t outer, int64_t col, int64_t 
 void Reduction::run_columns() {
   const int64_t width = kept_.inner(), tile = frame_.tile_elements();
   // bind decides whether anything must be loaded into tiles; if so a tile holds several rows of fewer columns.
-  int64_t tile_cols = std::min(width, tile);
+  int64_t tile_cols = std::min(width, kFoldBytes / element_);
   bool in_place = program_.instrs.empty() && program_.outputs[0] < program_.num_inputs;
   if (in_place) {
     const int o = program_.outputs[0];
@@ -78,7 +78,7 @@ void Reduction::run_columns() {
                 rows = reduced_.size;
   const int64_t parts =
       blocks * 2 < kParts ? std::clamp<int64_t>(rows / 64, 1, kParts / std::min<int64_t>(blocks, kParts)) : 1;
-  std::vector<char> partials(parts > 1 ? blocks * parts * kTileBytes : 0);
+  std::vector<char> partials(parts > 1 ? blocks * parts * kFoldBytes : 0);
   const auto finish_block = [&](int64_t block, const char* acc) {
     const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
     store_(out_at(block / col_tiles, col), kept_.inner_stride(out_number_), acc, 1, cols);
@@ -87,21 +87,21 @@ void Reduction::run_columns() {
   parallel_for(
       0, blocks * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(unit, 1)), [&](int64_t first, int64_t last) {
         alignas(64) char stack[16 * kTileBytes];
-        alignas(64) char acc[kTileBytes];
+        alignas(64) char acc[kFoldBytes];
         std::unique_ptr<char[]> heap(frame_.slots() > 16 ? new char[frame_.slots() * kTileBytes] : nullptr);
         TileState state(frame_, heap ? heap.get() : stack);
         for (int64_t u = first; u < last; ++u) {
           const int64_t block = u / parts, part = u % parts;
           const int64_t col = block % col_tiles * tile_cols, cols = std::min(tile_cols, width - col);
-          char* target = parts > 1 ? &partials[u * kTileBytes] : acc;
+          char* target = parts > 1 ? &partials[u * kFoldBytes] : acc;
           fold_unit(state, block / col_tiles, col, cols, rows * part / parts, rows * (part + 1) / parts, target);
           if (parts == 1) finish_block(block, acc);
         }
       });
   for (int64_t block = 0; parts > 1 && block < blocks; ++block) {
     const int64_t cols = std::min(tile_cols, width - block % col_tiles * tile_cols);
-    char* acc = &partials[block * parts * kTileBytes];
-    table_.fold_rows[c_][combine_](acc, acc + kTileBytes, kTileBytes / element_, parts - 1, cols);
+    char* acc = &partials[block * parts * kFoldBytes];
+    table_.fold_rows[c_][combine_](acc, acc + kFoldBytes, kFoldBytes / element_, parts - 1, cols);
     finish_block(block, acc);
   }
 }

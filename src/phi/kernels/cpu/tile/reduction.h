@@ -14,10 +14,11 @@
 
 namespace paddle::tile {
 
-constexpr int64_t kGrain = 1 << 15;     // elements that a thread must have
-constexpr int64_t kDirectChunk = 2048;  // of a row that is read in place
-constexpr int64_t kFoldRows = 256;      // rows added into one accumulator before it is folded into the next
-constexpr int64_t kParts = 32;          // pieces of a reduction with few outputs: fixed, so that results are too
+constexpr int64_t kGrain = 1 << 15;             // elements that a thread must have
+constexpr int64_t kDirectChunk = 2048;          // of a row that is read in place
+constexpr int64_t kFoldBytes = 2 * kTileBytes;  // of an accumulator row: as long a run of memory as L1 has room for
+constexpr int64_t kFoldRows = 256;              // rows added into one accumulator before it is folded into the next
+constexpr int64_t kParts = 32;  // pieces of a reduction with few outputs: fixed, so that results are too
 
 class Reduction {
  public:
