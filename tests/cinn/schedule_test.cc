@@ -1,6 +1,8 @@
 // Schedules that change how sums are taken: results against the oracle, and what the loops read.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "cinn/loop/traffic.h"
 #include "reference.h"
 
@@ -205,6 +207,45 @@ TEST(Schedule, RowsOfBfloats) {
   mixed.output(mixed.pointwise(Fn::mul, {x, mixed.reduce(ReduceKind::kSum, x, {1}, true, f32)}, bf16));
   mixed.output(mixed.pointwise(Fn::mul, {mixed.cast(x, f32), w}, f32));
   check_group(mixed);
+}
+
+// Rounding carries into the upper half, and from a NaN's digits it must not carry further.
+TEST(Schedule, NaNStaysWhateverItsDigits) {
+  auto nan = [](uint64_t digits) { return std::bit_cast<double>(0x7ff8000000000000 | digits); };
+  const double of_float = nan(0x7ffffe0000000), of_bfloat = nan(0x7e00000000000);
+  for (int64_t n : {64, 35}) {
+    Group g;
+    int x = g.input(f32, {n}), y = g.input(f32, {n});
+    g.output(g.cast(x, DType::kBFloat16));
+    g.output(g.cast(g.pointwise(Fn::add, {x, y}, f32), DType::kBFloat16));
+    const Tensor ones(static_cast<size_t>(n), 1.0);
+    for (const Tensor& out :
+         testing::run_compiled(g, *compile(g), {}, {Tensor(static_cast<size_t>(n), of_float), ones}))
+      for (double v : out) EXPECT_TRUE(std::isnan(v));
+    Group h;
+    int z = h.input(DType::kBFloat16, {n});
+    h.output(z), h.output(h.pointwise(Fn::mul, {z, z}, DType::kBFloat16));
+    for (const Tensor& out : testing::run_compiled(h, *compile(h), {}, {Tensor(static_cast<size_t>(n), of_bfloat)}))
+      for (double v : out) EXPECT_TRUE(std::isnan(v));
+  }
+}
+
+// The code for processors that this one may not be.
+TEST(Schedule, BfloatsOnOtherProcessors) {
+  Group g;
+  int x = g.input(DType::kBFloat16, {64, 2048});
+  g.output(g.pointwise(Fn::mul, {x, g.pointwise(Fn::exp, {x}, DType::kBFloat16)}, DType::kBFloat16));
+  const Module m = lower(g, Target{});
+  auto has = [&](const char* processor, const char* instruction) {
+    return print_assembly(m, false, processor).find(instruction) != std::string::npos;
+  };
+  EXPECT_TRUE(has("sapphirerapids", "vcvtne2ps2bf16"));
+  EXPECT_TRUE(has("znver4", "vcvtne2ps2bf16"));
+  EXPECT_FALSE(has("skylake-avx512", "vcvtne"));
+  EXPECT_TRUE(has("skylake-avx512", "zmm"));
+  EXPECT_FALSE(has("haswell", "zmm"));
+  EXPECT_TRUE(has("haswell", "vpblendw"));
+  EXPECT_FALSE(has("haswell", "vpmovzxwd"));
 }
 
 // What a mask leaves out is 0 exactly, whatever else the vector holds.

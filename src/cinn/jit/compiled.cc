@@ -297,9 +297,9 @@ std::shared_ptr<const CompiledGroup> compile(const Group& group, const StepLog& 
 CompileCounts compile_counts() { return {compiled_count.load(), loaded_count.load()}; }
 void forget_compiled() { Cache::instance().clear(); }
 
-std::string print_assembly(const Module& module, bool llvm_ir) {
+std::string print_assembly(const Module& module, bool llvm_ir, const std::string& processor) {
   std::string object, text, error;
-  CodegenOptions options{.streaming = true, .print_ir = llvm_ir, .print_assembly = !llvm_ir};
+  CodegenOptions options{.streaming = true, .print_ir = llvm_ir, .print_assembly = !llvm_ir, .processor = processor};
   check(codegen().compile(module, options, &object, &text, &error), ErrorKind::kRuntime, "{}", error);
   return text;
 }

@@ -86,7 +86,7 @@ class Listening {
  private:
   const StepLog* previous_;
 };
-// What the host's code generator makes of it, for people.
-std::string print_assembly(const Module& module, bool llvm_ir);
+// What the code generator makes of it, for people: on the host, or on the processor that LLVM calls so.
+std::string print_assembly(const Module& module, bool llvm_ir, const std::string& processor = "");
 
 }  // namespace paddle::cinn

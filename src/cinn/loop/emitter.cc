@@ -42,7 +42,7 @@ void Emitter::close_loop() {
   scopes_.pop_back();
   if (scope.loop.unroll == kByCost) {
     const double cost = cost_of(scope.body);
-    scope.loop.unroll = cost <= 20 ? 4 : cost <= 50 ? 2 : 1;
+    scope.loop.unroll = cost <= 50 ? 4 : cost <= 100 ? 2 : 1;
   }
   scope.loop.body = std::move(scope.body);
   scopes_.back().body.push_back(std::move(scope.loop));

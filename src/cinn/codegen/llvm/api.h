@@ -21,6 +21,7 @@ struct CodegenOptions {
   bool fast_math = true;  // functions within 4 ulp; else of f32 by way of f64: the nearest number, or its neighbour
   bool print_ir = false;  // fill `text` of the result with LLVM IR
   bool print_assembly = false;
+  std::string processor;  // of LLVM's names: code for that one, to be looked at; empty: for the host
 };
 
 struct CodegenTable {
@@ -32,7 +33,7 @@ struct CodegenTable {
   int (*vector_bytes)();
 };
 
-constexpr uint32_t kCodegenVersion = 4;
+constexpr uint32_t kCodegenVersion = 5;
 constexpr const char* kCodegenEntry = "paddle_codegen_table";  // extern "C" const CodegenTable* paddle_codegen_table()
 
 }  // namespace paddle::cinn

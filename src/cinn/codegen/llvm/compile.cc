@@ -3,6 +3,7 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -33,14 +34,16 @@ class Generator {
     return *generator;
   }
 
-  // An object for the host. May be called from several threads.
+  // An object for the host, or for the processor that the options name. May be called from several threads.
   std::string compile(const Module& module, const CodegenOptions& options, std::string* text) {
     llvm::LLVMContext context;
     llvm::Module ir("group", context);
-    const std::unique_ptr<llvm::TargetMachine> machine = take_machine();
+    const Processor processor = options.processor.empty() ? host_ : described(options.processor, "");
+    const std::unique_ptr<llvm::TargetMachine> machine = take_machine(processor);
     ir.setDataLayout(machine->createDataLayout());
     ir.setTargetTriple(machine->getTargetTriple().str());
-    EmitTarget target{vector_bytes_, avx512_, avx512_bf16_, options.streaming, options.fast_math};
+    EmitTarget target{processor.vector_bytes, processor.avx512, processor.avx512_bf16, options.streaming,
+                      options.fast_math};
     for (const Kernel& k : module.kernels) emit_kernel(module, k, target, ir);
     std::string broken;
     llvm::raw_string_ostream message(broken);
@@ -55,30 +58,41 @@ class Generator {
     return written(ir, *machine, llvm::CodeGenFileType::ObjectFile);
   }
 
-  int vector_bytes() const { return vector_bytes_; }
+  int vector_bytes() const { return host_.vector_bytes; }
 
  private:
+  struct Processor {
+    std::string name, features;
+    bool avx512 = false, avx512_bf16 = false;
+    int vector_bytes = 16;
+  };
+
   Generator() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     triple_ = llvm::sys::getProcessTriple();
-    cpu_ = llvm::sys::getHostCPUName().str();
-    const auto features = llvm::sys::getHostCPUFeatures();
-    llvm::SubtargetFeatures list;
-    for (const auto& f : features) list.AddFeature(f.getKey(), f.getValue());
-    features_ = list.getString();
+    llvm::SubtargetFeatures features;
+    for (const auto& f : llvm::sys::getHostCPUFeatures()) features.AddFeature(f.getKey(), f.getValue());
     std::string error;
     target_ = llvm::TargetRegistry::lookupTarget(triple_, error);
     if (!target_) fail(ErrorKind::kRuntime, "[cinn] LLVM: {}", error);
-    avx512_ = features.lookup("avx512f") && features.lookup("avx512vl") && features.lookup("avx512dq") &&
-              features.lookup("avx512bw");
-    avx512_bf16_ = avx512_ && features.lookup("avx512bf16");
-    vector_bytes_ = avx512_ ? 64 : features.lookup("avx2") ? 32 : 16;
+    host_ = described(llvm::sys::getHostCPUName().str(), features.getString());
     // Narrower vectors than the CPU has, so that tests reach the code for older ones.
     if (const char* bytes = std::getenv("PADDLE_CODEGEN_VECTOR_BYTES")) {
       const int wish = std::atoi(bytes);
-      if (wish == 16 || wish == 32) vector_bytes_ = std::min(vector_bytes_, wish), avx512_ = avx512_bf16_ = false;
+      if (wish == 16 || wish == 32)
+        host_.vector_bytes = std::min(host_.vector_bytes, wish), host_.avx512 = host_.avx512_bf16 = false;
     }
+  }
+
+  Processor described(const std::string& name, const std::string& features) const {
+    Processor p{name, features};
+    const std::unique_ptr<llvm::TargetMachine> machine = take_machine(p);
+    const llvm::MCSubtargetInfo& has = *machine->getMCSubtargetInfo();
+    p.avx512 = has.checkFeatures("+avx512f,+avx512vl,+avx512dq,+avx512bw");
+    p.avx512_bf16 = p.avx512 && has.checkFeatures("+avx512bf16");
+    p.vector_bytes = p.avx512 ? 64 : has.checkFeatures("+avx2") ? 32 : 16;
+    return p;
   }
 
   // Values are written once and in the right place already: registers for the accumulators, and common addresses, are
@@ -111,15 +125,14 @@ class Generator {
     return buffer.str().str();
   }
 
-  std::unique_ptr<llvm::TargetMachine> take_machine() {
+  std::unique_ptr<llvm::TargetMachine> take_machine(const Processor& p) const {
     return std::unique_ptr<llvm::TargetMachine>(target_->createTargetMachine(
-        triple_, cpu_, features_, {}, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+        triple_, p.name, p.features, {}, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   }
 
   const llvm::Target* target_ = nullptr;
-  std::string triple_, cpu_, features_;
-  bool avx512_ = false, avx512_bf16_ = false;
-  int vector_bytes_ = 16;
+  std::string triple_;
+  Processor host_;
 };
 
 bool compile(const Module& module, const CodegenOptions& options, std::string* object, std::string* text,

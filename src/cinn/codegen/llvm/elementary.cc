@@ -10,20 +10,19 @@ namespace paddle::cinn {
 
 using V = llvm::Value*;
 
-V VectorMath::scale(V x, V n) {
+V VectorMath::scale(V x, const Whole& n) {
   if (has_scalef_ && x->getType()->isVectorTy() && x->getType()->getPrimitiveSizeInBits() == 512) {
     const bool f32 = is_f32(x);
     V all = llvm::ConstantInt::get(b_.getIntNTy(f32 ? 16 : 8), -1, true);
     return b_.CreateIntrinsic(
         f32 ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512 : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512, {},
-        {x, n, x, all, b_.getInt32(4)});
+        {x, n.number, x, all, b_.getInt32(4)});
   }
-  // In two steps, since 2^n alone may be out of range. n is within +-2200.
-  const int bits = is_f32(x) ? 23 : 52, bias = is_f32(x) ? 127 : 1023;
-  V whole = b_.CreateFPToSI(n, as_int(x)->getType());
-  V half = b_.CreateAShr(whole, integer(whole, 1));
-  auto power = [&](V k) { return as_float(b_.CreateShl(b_.CreateAdd(k, integer(k, bias)), integer(k, bits)), x); };
-  return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(b_.CreateSub(whole, half)));
+  // In two steps, since 2^n alone may be out of range. Of both halves of n + 2 * bias the lowest bits are an exponent.
+  const int digits = is_f32(x) ? 23 : 52;
+  V half = b_.CreateLShr(n.biased, integer(n.biased, 1)), rest = b_.CreateSub(n.biased, half);
+  auto power = [&](V k) { return as_float(b_.CreateShl(k, integer(k, digits)), x); };
+  return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
 }
 
 // exp(r) or exp(r) - 1 for |r| <= ln 2 / 2. f32: a minimax polynomial to 2^-23, or the Cephes library's, whose error
@@ -42,11 +41,13 @@ V VectorMath::exp_reduced(V r, bool minus_one) {
   return fma(fma(p, r, number(r, 1)), r, number(r, 1));
 }
 
-// The whole number nearest to x * factor, for |x * factor| < 2^21: adding 1.5 * 2^(digits - 1) rounds as a side effect.
-V VectorMath::nearest(V x, double factor) {
-  if (has_estimates(x)) return intrinsic(llvm::Intrinsic::roundeven, {b_.CreateFMul(x, number(x, factor))});
-  V magic = number(x, is_f32(x) ? 0x1.8p23 : 0x1.8p52);
-  return b_.CreateFSub(fma(x, number(x, factor), magic), magic);
+// The whole number nearest to x * factor, for |x * factor| < 2^11 or so: adding 1.5 * 2^(digits - 1) rounds as a side
+// effect, and leaves the number in the lowest bits.
+VectorMath::Whole VectorMath::nearest(V x, double factor) {
+  if (has_estimates(x)) return {intrinsic(llvm::Intrinsic::roundeven, {b_.CreateFMul(x, number(x, factor))}), nullptr};
+  V magic = number(x, is_f32(x) ? 0x1.8p23 + 2 * 127 : 0x1.8p52 + 2 * 1023);
+  V sum = fma(x, number(x, factor), magic);
+  return {b_.CreateFSub(sum, magic), as_int(sum)};
 }
 
 // a / b in the type's normal range, b not 0: the hardware's estimate and one Newton step, to 2 ulp; refined, nearly
@@ -84,9 +85,9 @@ V VectorMath::exp_above(V x) {
   const bool f32 = is_f32(x);
   V high = number(x, f32 ? 89 : 710);
   x = b_.CreateSelect(b_.CreateFCmpOGT(x, high), high, x);  // NaN passes
-  V n = nearest(x, kLog2e);
-  V r = fma(n, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), x);
-  r = fma(n, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
+  const Whole n = nearest(x, kLog2e);
+  V r = fma(n.number, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), x);
+  r = fma(n.number, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
   return scale(exp_reduced(r, false), n);
 }
 
@@ -94,8 +95,8 @@ V VectorMath::exp2(V x) {
   return zero_below(x, is_f32(x) ? -151 : -1076, [&](V in) {
     V high = number(in, is_f32(in) ? 129 : 1025);
     in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);
-    V n = nearest(in, 1);
-    return scale(exp_reduced(b_.CreateFMul(b_.CreateFSub(in, n), number(in, kLn2)), false), n);
+    const Whole n = nearest(in, 1);
+    return scale(exp_reduced(b_.CreateFMul(b_.CreateFSub(in, n.number), number(in, kLn2)), false), n);
   });
 }
 
@@ -103,9 +104,9 @@ V VectorMath::exp2(V x) {
 V VectorMath::expm1(V x) {
   const bool f32 = is_f32(x);
   V c = f32 ? clamp(x, -50, 89) : clamp(x, -80, 710);
-  V n = nearest(c, kLog2e);
-  V r = fma(n, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), c);
-  r = fma(n, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
+  const Whole n = nearest(c, kLog2e);
+  V r = fma(n.number, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), c);
+  r = fma(n.number, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
   V half = scale(number(x, 0.5), n);
   V y = fma(half, exp_reduced(r, true), b_.CreateFSub(half, number(x, 0.5)));
   y = b_.CreateFAdd(y, y);

@@ -18,7 +18,8 @@ void KernelEmitter::run() {
   f_->addFnAttr("min-legal-vector-width", std::to_string(target_.vector_bytes * 8));
   values_.assign(m_.values.size(), nullptr);
   bool bfloats = false;
-  paired_ = target_.avx512 && target_.vector_bytes == 64 && pairs_up(k_.body, nullptr, bfloats) && bfloats;
+  paired_ = pairs_up(k_.body, nullptr, bfloats) && bfloats;
+  short_nans_ = nans_are_short();
   find_accumulator_widths(k_.body, {});
   auto* entry = block("entry");
   b_.SetInsertPoint(entry);

@@ -62,19 +62,24 @@ bool KernelEmitter::separate_accumulators(const std::vector<Stmt>& body, int cop
 }
 
 void KernelEmitter::interleave(const std::vector<std::vector<llvm::Instruction*>>& parts) {
-  size_t longest = 0;
-  for (const auto& p : parts) {
+  for (const auto& p : parts)
     if (p.empty()) return;
-    longest = std::max(longest, p.size());
-  }
   if (parts.size() < 2) return;
-  llvm::Instruction* last = parts[0][0];
-  for (size_t i = 0; i < longest; ++i)
-    for (const auto& p : parts)
-      if (i < p.size() && p[i] != last) {
-        p[i]->moveAfter(last);
-        last = p[i];
-      }
+  std::set<const llvm::Value*> waiting;  // of a pair of copies, the second uses what the first has loaded
+  for (const auto& p : parts) waiting.insert(p.begin(), p.end());
+  std::vector<size_t> done(parts.size(), 0);
+  llvm::Instruction* last = nullptr;
+  const auto ready = [&](const llvm::Instruction* i) {
+    return std::none_of(i->op_begin(), i->op_end(), [&](const llvm::Use& x) { return waiting.count(x.get()) > 0; });
+  };
+  while (!waiting.empty())
+    for (size_t k = 0; k < parts.size(); ++k) {
+      if (done[k] == parts[k].size() || !ready(parts[k][done[k]])) continue;
+      llvm::Instruction* i = parts[k][done[k]++];
+      waiting.erase(i);
+      if (last) i->moveAfter(last);
+      last = i;
+    }
 }
 
 void KernelEmitter::vector_loop(const Stmt& s) {
@@ -91,15 +96,14 @@ void KernelEmitter::vector_loop(const Stmt& s) {
     V last = b_.CreateSub(end, b_.getInt64(step - 1));
     i = counted_loop(copies > 1 ? "unrolled" : "vector", i, last, b_.getInt64(step), [&](V at) {
       std::vector<std::vector<llvm::Instruction*>> parts;
-      Mark mark{};
       for (int c = 0; c < copies; ++c) {
         copy_ = c;
         lanes_ = width;
         vector_var_ = s.var;
-        if (c % least == 0) mark = mark_here();
+        const Mark mark = mark_here();
         vars_[s.var] = c ? b_.CreateNSWAdd(at, b_.getInt64(c * width)) : at;
         statements(s.body);
-        if (c % least == least - 1) parts.push_back(since(mark));
+        parts.push_back(since(mark));
         lanes_ = 1;
       }
       copy_ = 0;

@@ -71,15 +71,20 @@ V KernelEmitter::to_bfloat(V v) {
     V half = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {v});
     return b_.CreateBitCast(half, wide(b_.getInt16Ty(), n));
   }
-  auto* i32 = wide(b_.getInt32Ty(), n);
+  V bits = rounded_bits(v);
+  return b_.CreateTrunc(b_.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16)), wide(b_.getInt16Ty(), n));
+}
+
+// Adding 0x7fff, and one more where the upper half is odd, carries into the upper half what rounds it. A NaN stays one
+// where its lower half is zero.
+V KernelEmitter::rounded_bits(V v) {
+  auto* i32 = wide(b_.getInt32Ty(), lanes(v));
+  auto number = [&](uint64_t x) { return llvm::ConstantInt::get(i32, x); };
   V bits = b_.CreateBitCast(v, i32);
-  V high = b_.CreateLShr(bits, llvm::ConstantInt::get(i32, 16));
-  V odd = b_.CreateAnd(high, llvm::ConstantInt::get(i32, 1));
-  V rounded = b_.CreateLShr(b_.CreateAdd(b_.CreateAdd(bits, llvm::ConstantInt::get(i32, 0x7fff)), odd),
-                            llvm::ConstantInt::get(i32, 16));
-  V quiet = b_.CreateOr(high, llvm::ConstantInt::get(i32, 0x40));
-  rounded = b_.CreateSelect(b_.CreateFCmpUNO(v, v), quiet, rounded);
-  return b_.CreateTrunc(rounded, wide(b_.getInt16Ty(), n));
+  V odd = b_.CreateAnd(b_.CreateLShr(bits, number(16)), number(1));
+  V rounded = b_.CreateAdd(b_.CreateAdd(bits, number(0x7fff)), odd);
+  if (short_nans_) return rounded;
+  return b_.CreateSelect(b_.CreateFCmpUNO(v, v), b_.CreateOr(bits, number(0x400000)), rounded);
 }
 
 V KernelEmitter::to_memory(V v, DType dtype) {

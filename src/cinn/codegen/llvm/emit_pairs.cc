@@ -1,5 +1,7 @@
-// Two unrolled copies of a loop that share vectors of 32 bfloat16.
+// Two unrolled copies of a loop that share whole vectors of bfloat16.
 #include <llvm/IR/IntrinsicsX86.h>
+
+#include <cmath>
 
 #include "cinn/codegen/llvm/kernel_emitter.h"
 
@@ -10,7 +12,7 @@ using V = llvm::Value*;
 // All vectorised loops of a kernel pair up or none does: what one leaves in scratch memory, another reads in the same
 // order. They do where each element is computed from elements at its own place, all of bfloat16 or in scratch memory.
 bool KernelEmitter::pairs_up(const std::vector<Stmt>& body, const Stmt* loop, bool& bfloats) const {
-  constexpr int64_t kPair = 32;
+  const int64_t pair = target_.vector_bytes / 2;
   auto moves = [&](const Index& index) {
     std::vector<AtomId> leaves;
     m_.pool.leaves(index, leaves);
@@ -30,7 +32,7 @@ bool KernelEmitter::pairs_up(const std::vector<Stmt>& body, const Stmt* loop, bo
     if (s.kind == StmtKind::kFor) {
       if (loop) return false;
       const bool vectors = s.vectorize && lanes_of(s) > 1;
-      if (vectors && (lanes_of(s) * 2 != kPair || !s.extent.is_const() || s.extent.value() % kPair != 0)) return false;
+      if (vectors && (lanes_of(s) * 2 != pair || !s.extent.is_const() || s.extent.value() % pair != 0)) return false;
       if (!pairs_up(s.body, vectors ? &s : nullptr, bfloats)) return false;
     }
     if (s.kind == StmtKind::kStore && !in_place(s.buffer, s.index)) return false;
@@ -42,12 +44,21 @@ bool KernelEmitter::pairs_up(const std::vector<Stmt>& body, const Stmt* loop, bo
   return true;
 }
 
+// NaN from arithmetic and from functions has no digits of its own: only those of an operand, or of a constant.
+bool KernelEmitter::nans_are_short() const {
+  for (const Buffer& b : m_.buffers)
+    if (b.role == BufferRole::kInput && is_float(b.dtype) && b.dtype != DType::kBFloat16) return false;
+  for (const Value& v : m_.values)
+    if (v.op == ValueOp::kConst && is_float(v.dtype) && std::isnan(v.imm)) return false;
+  return true;
+}
+
 // As numbers of 32 bits, the even elements are in the lower halves.
 V KernelEmitter::load_paired(const Value& v, V pointer) {
-  auto* words = wide(b_.getInt32Ty(), 16);
-  auto* floats = wide(b_.getFloatTy(), 16);
+  auto* words = wide(b_.getInt32Ty(), lanes_);
+  auto* floats = wide(b_.getFloatTy(), lanes_);
   if (copy_ % 2 == 0) {
-    V all = b_.CreateBitCast(b_.CreateAlignedLoad(wide(b_.getInt16Ty(), 32), pointer, llvm::Align(2)), words);
+    V all = b_.CreateBitCast(b_.CreateAlignedLoad(wide(b_.getInt16Ty(), 2 * lanes_), pointer, llvm::Align(2)), words);
     halves_[&v] = {pointer, all};
     return b_.CreateBitCast(b_.CreateShl(all, llvm::ConstantInt::get(words, 16)), floats);
   }
@@ -60,14 +71,19 @@ void KernelEmitter::store_paired(const Stmt& s, V pointer, V v) {
     return;
   }
   const Half even = halves_.at(&s);
+  const int n = lanes_;
+  auto* halves = wide(b_.getInt16Ty(), 2 * n);
   std::vector<int> in_turns;
-  for (int i = 0; i < 16; ++i) in_turns.push_back(i), in_turns.push_back(i + 16);
   V both;
-  if (target_.avx512_bf16) {
+  if (target_.avx512_bf16 && n == 16) {
+    for (int i = 0; i < n; ++i) in_turns.push_back(i), in_turns.push_back(i + n);
     V half = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {v, even.value});
-    both = b_.CreateShuffleVector(b_.CreateBitCast(half, wide(b_.getInt16Ty(), 32)), in_turns);
-  } else {
-    both = b_.CreateShuffleVector(to_bfloat(even.value), to_bfloat(v), in_turns);
+    both = b_.CreateShuffleVector(b_.CreateBitCast(half, halves), in_turns);
+  } else {  // what is in place already is blended, not moved
+    V low = rounded_bits(even.value);
+    low = b_.CreateLShr(low, llvm::ConstantInt::get(low->getType(), 16));
+    for (int i = 0; i < n; ++i) in_turns.push_back(2 * i), in_turns.push_back(2 * n + 2 * i + 1);
+    both = b_.CreateShuffleVector(b_.CreateBitCast(low, halves), b_.CreateBitCast(rounded_bits(v), halves), in_turns);
   }
   write(both, even.pointer, llvm::Align(2), s.streaming && target_.streaming && streamable(s, both));
 }

@@ -1,4 +1,4 @@
-// What AVX-512's estimates make cheap: inverse roots, and functions whose result counts as a 16-bit float.
+// Inverse roots by AVX-512's estimates, and functions whose result counts as a 16-bit float.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "cinn/codegen/llvm/math.h"
@@ -28,21 +28,30 @@ V VectorMath::divide_by_root(V a, V x) {
   return has_estimates(x) && a->getType() == x->getType() ? b_.CreateFMul(a, inverse_root(x)) : nullptr;
 }
 
-// 2^n by the hardware's scaling, which makes infinity of infinite n whatever it scales: so no upper end to check. Below
-// 2^-126, what bfloat16 is stored as 0 is 0.
-V VectorMath::coarse_exp2(V x) {
-  return zero_below(x, -126, [&](V in) {
-    V n = intrinsic(llvm::Intrinsic::roundeven, {in});
-    V f = b_.CreateFSub(in, n);
-    return scale(polynomial(f, {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1}), n);
-  });
+// The sum's lowest bits are n + 127, which is 2^n's exponent. Where n ends the result does too: at -127 the power is 0,
+// so what a mask leaves out is 0 without ever being scaled down to it (which takes some processors two hundred cycles);
+// at 127 the polynomial serves the last half octave as well (to 2^-11), and from 2^128 on is large enough for infinity.
+V VectorMath::coarse_exp2(V x, double factor) {
+  constexpr double kMagic = 0x1.8p23 + 127;
+  V least = number(x, -127 / factor), most = number(x, kMagic + 127), scale = number(x, factor);
+  x = b_.CreateSelect(b_.CreateFCmpOLT(x, least), least, x);  // NaN passes
+  V sum = fma(x, scale, number(x, kMagic));
+  sum = b_.CreateSelect(b_.CreateFCmpOGT(sum, most), most, sum);
+  V n = b_.CreateFSub(sum, number(x, kMagic));
+  V p = polynomial(fma(x, scale, b_.CreateFNeg(n)), {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1});
+  V bits = as_int(sum);
+  return b_.CreateFMul(p, as_float(b_.CreateShl(bits, integer(bits, 23)), x));
+}
+
+V VectorMath::coarse_quotient(V a, V b) {
+  return has_estimates(b) ? b_.CreateFMul(a, reciprocal_estimate(b)) : b_.CreateFDiv(a, b);
 }
 
 // An odd function as x P(x^2) / Q(x^2), fitted up to +-limit, where it has become +-1.
 V VectorMath::coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::ArrayRef<double> bottom) {
   V t = clamp(x, -limit, limit);
   V s = b_.CreateFMul(t, t);
-  V y = b_.CreateFMul(b_.CreateFMul(t, polynomial(s, top)), reciprocal_estimate(polynomial(s, bottom)));
+  V y = coarse_quotient(b_.CreateFMul(t, polynomial(s, top)), polynomial(s, bottom));
   return clamp(y, -1, 1);
 }
 
@@ -51,12 +60,12 @@ V VectorMath::coarse_fn(Fn fn, llvm::ArrayRef<V> x) {
   V a = x[0];
   switch (fn) {
     case Fn::exp:
-      return coarse_exp2(b_.CreateFMul(a, number(a, kLog2e)));
+      return coarse_exp2(a, kLog2e);
     case Fn::exp2:
       return coarse_exp2(a);
     case Fn::sigmoid: {
-      V e = coarse_exp2(b_.CreateFMul(abs(a), number(a, -kLog2e)));
-      V y = reciprocal_estimate(b_.CreateFAdd(e, number(a, 1)));
+      V e = coarse_exp2(b_.CreateFNeg(abs(a)), kLog2e);
+      V y = coarse_quotient(number(a, 1), b_.CreateFAdd(e, number(a, 1)));
       return b_.CreateSelect(b_.CreateFCmpOLT(a, number(a, 0)), b_.CreateFMul(e, y), y);
     }
     case Fn::tanh:

@@ -82,6 +82,8 @@ class KernelEmitter {
 
   // To the nearest bfloat16, ties to even; NaN stays NaN.
   V to_bfloat(V v);
+  V rounded_bits(V v);  // the result is their upper half
+  bool nans_are_short() const;
   V to_memory(V v, DType dtype);
   void store(const Stmt& s);
 
@@ -166,8 +168,9 @@ class KernelEmitter {
   AtomId vector_var_ = -1;
   V mask_ = nullptr;
   bool streamed_ = false;
-  // Vectors of bfloat16 are read and written 32 at a time: of two unrolled copies the first has the elements at even
-  // places and the second those between, which saves the shuffles that widening takes.
+  bool short_nans_ = false;  // every NaN's lower half is zero, as of those that come from bfloat16 or from arithmetic
+  // Vectors of bfloat16 are read and written whole, two of f32 at a time: of two unrolled copies the first has the
+  // elements at even places and the second those between, which saves the shuffles that widening takes.
   bool paired_ = false;
   struct Half {
     V pointer, value;

@@ -206,7 +206,7 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x) {
 }
 
 V VectorMath::call(Fn fn, llvm::ArrayRef<V> args, DType dtype, bool coarse) {
-  if (coarse && dtype == DType::kFloat32 && has_estimates(args[0]))
+  if (coarse && dtype == DType::kFloat32)
     if (V v = coarse_fn(fn, args)) return v;
   switch (fn) {
     case Fn::logical_and:

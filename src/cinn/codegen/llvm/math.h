@@ -32,7 +32,12 @@ class VectorMath {
   V as_float(V bits, V like);
   V with_type(llvm::Type* element, V like, V* out = nullptr);
   llvm::Type* shaped(llvm::Type* element, V like);
-  V scale(V x, V n);  // x * 2^n, n a whole number in floating point
+  // A whole number, as one and, where 2^n is put together from bits, as an integer whose lowest bits are n plus twice
+  // the exponent's bias; what stands above them doesn't matter.
+  struct Whole {
+    V number, biased;
+  };
+  V scale(V x, const Whole& n);  // x * 2^n
   V clamp(V x, double low, double high);
   bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
 
@@ -42,12 +47,13 @@ class VectorMath {
   V exp2(V x);
   V exp_reduced(V r, bool minus_one);
   bool has_estimates(V x) { return has_scalef_ && is_f32(x) && x->getType()->getPrimitiveSizeInBits() == 512; }
-  V reciprocal_estimate(V x);  // to 2^-14
+  V reciprocal_estimate(V x);   // to 2^-14
+  V coarse_quotient(V a, V b);  // b of ordinary size
   V inverse_root(V x);
-  V coarse_exp2(V x);
+  V coarse_exp2(V x, double factor = 1);  // 2^(x * factor), factor > 0
   V coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::ArrayRef<double> bottom);
   V coarse_fn(scalar::Fn fn, llvm::ArrayRef<V> args);  // null: no coarse form
-  V nearest(V x, double factor);
+  Whole nearest(V x, double factor);
   V quotient(V a, V b, bool refined = false, V a_rest = nullptr);
   V sigmoid(V x);
   V expm1(V x);
