@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "base/error.h"
 
@@ -39,22 +40,54 @@ bool HashStore::erase(const std::string& key) {
   return values_.erase(key) > 0;
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Milliseconds until(Clock::time_point deadline) {
+  return std::max(std::chrono::duration_cast<Milliseconds>(deadline - Clock::now()), Milliseconds::zero());
+}
+
+// The value of a key, unless nobody sets it by the deadline or another rank says before that it has given up.
+std::optional<std::string> awaited(Store& store, const std::string& key, const std::string& given_up,
+                                   Clock::time_point deadline) {
+  while (true) {
+    auto found = store.get(key, std::min(until(deadline), Milliseconds(200)));
+    if (found || until(deadline) == Milliseconds::zero() || store.contains(given_up)) return found;
+  }
+}
+
+// Tells those who wait still, and gives them time to hear it: with the first to give up the store may end, and a lost
+// connection says less than who is missing.
+void give_up(Store& store, const std::string& given_up, int64_t present) {
+  store.set(given_up, "");
+  const std::string told = given_up + "/told";
+  const auto deadline = Clock::now() + Milliseconds(1000);
+  for (int64_t n = store.add(told, 1); n < present && until(deadline) > Milliseconds::zero(); n = store.add(told, 0))
+    std::this_thread::sleep_for(Milliseconds(20));
+}
+
+}  // namespace
+
 std::vector<std::string> exchange(Store& store, const std::string& topic, int rank, const std::vector<int>& ranks,
                                   const std::string& value, Milliseconds timeout) {
   auto key = [&](size_t r) { return topic + "/" + std::to_string(r); };
-  auto deadline = std::chrono::steady_clock::now() + timeout;
+  const std::string given_up = topic + "/given up";
+  const auto deadline = Clock::now() + timeout;
+  store.erase(given_up);  // by an earlier try
+  store.erase(given_up + "/told");
   store.set(key(rank), value);
   std::vector<std::string> values(ranks.size());
   std::vector<int> missing;
   for (size_t r = 0; r < ranks.size(); ++r) {
-    auto left = std::chrono::duration_cast<Milliseconds>(deadline - std::chrono::steady_clock::now());
-    // Past the deadline the rest are only looked at, so that the message names all who are missing.
-    auto found = store.get(key(r), std::max(left, Milliseconds::zero()));
+    // After the first that is missing the rest are only looked at, so that the message names all.
+    auto found = missing.empty() ? awaited(store, key(r), given_up, deadline) : store.get(key(r), Milliseconds::zero());
     if (found)
       values[r] = *found;
     else
       missing.push_back(ranks[r]);
   }
+  if (!missing.empty()) give_up(store, given_up, static_cast<int64_t>(ranks.size() - missing.size()));
   if (!missing.empty())
     fail(ErrorKind::kTimeout, "[rendezvous] rank{} {} of {} did not join '{}' within {} s; rank {} waited",
          missing.size() == 1 ? "" : "s", fmt::join(missing, ", "), ranks.size(), topic,
