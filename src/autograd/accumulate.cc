@@ -1,5 +1,7 @@
 #include "autograd/accumulate.h"
 
+#include <cstring>
+
 #include "api/ops.h"
 #include "dispatch/eager.h"
 #include "dispatch/state.h"
@@ -28,10 +30,31 @@ bool cleared_to_zeros(const Meta& m) {
          m.zeros->version() == m.zeros_version;
 }
 
+namespace {
+
+// Memory that nobody else sees.
+bool is_own(const Tensor& t) {
+  return t.impl()->use_count() == 1 && t.is_dense() && t->storage->use_count() == 1 && t.is_contiguous();
+}
+
+// At every step of a training loop: where the gradient's memory can serve again, no operator is called.
+bool zero_in_place(Meta& m) {
+  if (!m.grad.defined() || m.grad->grad_fn || !m.grad.is_dense() || !m.grad.place().is_cpu() || !is_own(m.grad))
+    return false;
+  std::memset(m.grad.data(), 0, static_cast<size_t>(m.grad.numel()) * size_of(m.grad.dtype()));
+  m.grad->storage->bump_version();
+  m.grad.set_stop_gradient(true);
+  return true;
+}
+
+}  // namespace
+
 void clear_to_zeros(const Tensor& leaf) {
   Meta& m = meta_of(leaf);
-  dispatch::GradMode off(false);
-  m.grad = m.grad.defined() ? ops::full_like(m.grad, Scalar(0.0)) : ops::full_like(leaf, Scalar(0.0));
+  if (!zero_in_place(m)) {
+    dispatch::GradMode off(false);
+    m.grad = m.grad.defined() ? ops::full_like(m.grad, Scalar(0.0)) : ops::full_like(leaf, Scalar(0.0));
+  }
   m.zeros = m.grad->storage;
   m.zeros_version = m.grad->storage->version();
 }
@@ -45,7 +68,7 @@ bool only_zeros(const Meta& m) {
 
 void accumulate_grad(const Tensor& t, Tensor g, bool create_graph) {
   Meta& m = meta_of(t);
-  const bool sole = g.impl()->use_count() == 1 && g.is_dense() && g->storage->use_count() == 1 && g.is_contiguous();
+  const bool sole = is_own(g);
   if (m.grad.defined() && sole && !create_graph && only_zeros(m) && m.grad.dtype() == g.dtype()) m.grad = Tensor();
   m.zeros = nullptr;
   if (m.grad.defined()) {

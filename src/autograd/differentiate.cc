@@ -9,6 +9,7 @@
 #include "pir/custom_gradient.h"
 #include "pir/effects.h"
 #include "pir/op_args.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::autograd {
 namespace {
@@ -285,8 +286,8 @@ Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grad
     Tensor g = i < out_grads.size() ? out_grads[i] : Tensor();
     if (!g.defined()) g = ops::full_like(outs[i], Scalar(1.0));
     check(g.shape() == outs[i].shape(), ErrorKind::kValue,
-          "[grad] expected a gradient of shape {} for output {}, got {}", to_string(view(outs[i].shape())), i,
-          to_string(view(g.shape())));
+          "[grad] expected a gradient of shape {} for output {}, got {}", shown(view(outs[i].shape())), i,
+          shown(view(g.shape())));
     d.seed(out_values[i], g);
   }
   d.run();
@@ -300,7 +301,7 @@ Tensors traced_grad(Trace& trace, const Tensors& outs, const Tensors& ins, const
   for (const Tensor& t : ins)
     check(!t.stop_gradient(), ErrorKind::kRuntime,
           "[grad] expected inputs that need a gradient (stop_gradient=False), got one of shape {} that does not",
-          to_string(view(t.shape())));
+          shown(view(t.shape())));
   Tensors grads = differentiate(trace, outs, out_grads, ins, {create_graph, no_grad_vars});
   for (size_t i = 0; i < grads.size(); ++i)
     check(grads[i].defined() || allow_unused, ErrorKind::kValue,

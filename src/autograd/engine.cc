@@ -11,6 +11,7 @@
 #include "dispatch/state.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::autograd {
 namespace {
@@ -174,8 +175,8 @@ void seed_all(Run& run, const Tensors& outputs, const Tensors& grad_outputs, con
     Tensor g = i < grad_outputs.size() ? grad_outputs[i] : Tensor();
     if (g.defined())
       check(g.shape() == outputs[i].shape(), ErrorKind::kValue,
-            "[{}] expected a gradient of shape {} for output {}, got {}", op, to_string(outputs[i].shape()), i,
-            to_string(g.shape()));
+            "[{}] expected a gradient of shape {} for output {}, got {}", op, shown(outputs[i].shape()), i,
+            shown(g.shape()));
     else
       g = ones_like(outputs[i]);
     run.seed(e, std::move(g));
@@ -200,7 +201,7 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_
     Edge e = edge_of(t);
     check(static_cast<bool>(e.node), ErrorKind::kRuntime,
           "[grad] expected inputs that need a gradient (stop_gradient=False), got one of shape {} that does not",
-          to_string(t.shape()));
+          shown(t.shape()));
     run.captures.push_back({e, {}});
   }
   for (const Tensor& t : no_grad_vars)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "bindings/op_entry.h"
 #include "dispatch/trace.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::bindings {
 namespace {
@@ -187,8 +188,8 @@ struct Plan {
 void add_mask(Advanced& a, const Tensor& mask, const Tensor& x, int64_t axis, int64_t out_axis) {
   for (int64_t k = 0; k < mask.rank(); ++k)
     check(equal(mask.dim(k), x.dim(axis + k)), ErrorKind::kIndex,
-          "[getitem] a mask of shape {} doesn't match the tensor's shape {} from axis {} on", to_string(mask.shape()),
-          to_string(x.shape()), axis);
+          "[getitem] a mask of shape {} doesn't match the tensor's shape {} from axis {} on", shown(mask.shape()),
+          shown(x.shape()), axis);
   if (mask.rank() == 0) {  // True or False: an axis of length 1 or 0
     Tensor hit = ops::nonzero(ops::reshape(mask, Ints{1}));
     a.axes.push_back(out_axis);

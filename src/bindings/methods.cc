@@ -12,6 +12,7 @@
 #include "dispatch/state.h"
 #include "distributed/reshard.h"
 #include "tensor/element.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::bindings {
 namespace {
@@ -50,7 +51,7 @@ PyObject* item(PyObject* o, PyObject* args) {
     Py_ssize_t given = PyTuple_GET_SIZE(args);
     if (given == 0) {
       check(numel(t.shape()).hint() == 1, ErrorKind::kValue,
-            "[item] expected a tensor of one element or an index, got shape {}", to_string(t.shape()));
+            "[item] expected a tensor of one element or an index, got shape {}", shown(t.shape()));
       return must(python_number(t, 0));
     }
     Object index = given == 1 && PyTuple_Check(PyTuple_GET_ITEM(args, 0)) ? Object::borrow(PyTuple_GET_ITEM(args, 0))
@@ -150,7 +151,7 @@ PyObject* set_value(PyObject* o, PyObject* value) {
     Tensor& t = self_tensor(o);
     Tensor v = is_tensor(value) ? tensor_of(value) : to_tensor(value, DType::kUndefined, t.place());
     check(v.shape() == t.shape(), ErrorKind::kValue, "[set_value] expected a value of shape {}, got {}",
-          to_string(t.shape()), to_string(v.shape()));
+          shown(t.shape()), shown(v.shape()));
     check(v.dtype() == t.dtype(), ErrorKind::kValue, "[set_value] expected a value of dtype {}, got {}",
           name_of(t.dtype()), name_of(v.dtype()));
     if (dispatch::Trace* trace = dispatch::Trace::active())

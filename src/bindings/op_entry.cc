@@ -6,6 +6,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -33,7 +34,17 @@ PyTypeObject* op_function_type = nullptr;
 
 constexpr size_t kMaxArgs = 32;
 
-PyObject* pack(const OpCall& c, OpCall& call) {
+// Whether result i is the list of tensors that was given, written in place.
+bool is_given_list(const OpCall& c, size_t i, const Tensors& list) {
+  const OutInfo& o = c.op.outs[i];
+  if (o.kind != ArgKind::kTensors || o.inplace_of < 0 || !c.op.has(kInplaceOnly)) return false;
+  const std::span<const Tensor> given = c.args[static_cast<size_t>(o.inplace_of)].tensors_or_empty();
+  return !given.empty() && std::equal(given.begin(), given.end(), list.begin(), list.end(),
+                                      [](const Tensor& a, const Tensor& b) { return a.same(b); });
+}
+
+// What a call returns. `values`: its arguments, of which lists come back as they are.
+PyObject* pack(const OpCall& c, OpCall& call, PyObject* const* values) {
   PyObject* single = nullptr;
   std::vector<Object> many;
   size_t visible = 0;
@@ -42,7 +53,9 @@ PyObject* pack(const OpCall& c, OpCall& call) {
     const OutInfo& o = c.op.outs[i];
     if (o.intermediate) continue;
     OutSlot& slot = call.out_slot(i);
-    PyObject* value = o.kind == ArgKind::kTensors ? wrap_list(slot.list) : wrap(std::move(slot.tensor));
+    PyObject* value = is_given_list(c, i, slot.list) ? Py_NewRef(values[o.inplace_of])
+                      : o.kind == ArgKind::kTensors  ? wrap_list(slot.list)
+                                                     : wrap(std::move(slot.tensor));
     if (visible == 1) {
       single = value;
       break;
@@ -142,7 +155,7 @@ PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObje
     Py_INCREF(out);
     return out;
   }
-  return pack(c, c);
+  return pack(c, c, values);
 }
 
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {

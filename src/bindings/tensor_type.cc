@@ -13,6 +13,7 @@
 #include "bindings/tensor_methods.h"
 #include "device/registry.h"
 #include "dispatch/trace.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::bindings {
 
@@ -199,7 +200,7 @@ int set_grad(PyObject* o, PyObject* value, void*) {
     }
     Tensor& g = expect_tensor(value, "grad");
     check(g.shape() == t.shape(), ErrorKind::kValue, "[grad] expected a gradient of the tensor's shape {}, got {}",
-          to_string(t.shape()), to_string(g.shape()));
+          shown(t.shape()), shown(g.shape()));
     if (trace)
       trace->set_grad(t, g);
     else

@@ -41,6 +41,29 @@ PyObject* quick_signature(PyObject*, PyObject* args) {
   });
 }
 
+// ([(dict, key, value, ...)], [(dict, (value, ...))]): whether each key still has that very object, and each dict these
+// values.
+PyObject* unchanged(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guard([&]() -> PyObject* {
+    check(n == 2 && PyList_Check(args[0]) && PyList_Check(args[1]), ErrorKind::kType, "[unchanged] expected two lists");
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); ++i) {
+      PyObject* entry = PyList_GET_ITEM(args[0], i);
+      PyObject* now = PyDict_GetItemWithError(PyTuple_GET_ITEM(entry, 0), PyTuple_GET_ITEM(entry, 1));
+      if (now != PyTuple_GET_ITEM(entry, 2)) Py_RETURN_FALSE;
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[1]); ++i) {
+      PyObject* dict = PyTuple_GET_ITEM(PyList_GET_ITEM(args[1], i), 0);
+      PyObject* values = PyTuple_GET_ITEM(PyList_GET_ITEM(args[1], i), 1);
+      if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(values)) Py_RETURN_FALSE;
+      PyObject* value;
+      Py_ssize_t position = 0, k = 0;
+      while (PyDict_Next(dict, &position, nullptr, &value))
+        if (value != PyTuple_GET_ITEM(values, k++)) Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
+  });
+}
+
 std::atomic<uint64_t> flags_version{0};
 
 PyObject* state_key(PyObject*, PyObject*) {
@@ -76,12 +99,14 @@ PyObject* py_to_tensor(PyObject*, PyObject* o) {
   return guard([&] { return wrap(to_tensor(o, DType::kUndefined, device::default_place())); });
 }
 
-PyMethodDef functions[] = {{"quick_signature", quick_signature, METH_O, nullptr},
-                           {"state_key", state_key, METH_NOARGS, nullptr},
-                           {"get_default_dtype", py_default_dtype, METH_NOARGS, nullptr},
-                           {"as_dtype", py_as_dtype, METH_O, nullptr},
-                           {"to_tensor", py_to_tensor, METH_O, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"quick_signature", quick_signature, METH_O, nullptr},
+    {"unchanged", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unchanged)), METH_FASTCALL, nullptr},
+    {"state_key", state_key, METH_NOARGS, nullptr},
+    {"get_default_dtype", py_default_dtype, METH_NOARGS, nullptr},
+    {"as_dtype", py_as_dtype, METH_O, nullptr},
+    {"to_tensor", py_to_tensor, METH_O, nullptr},
+    {}};
 
 }  // namespace
 

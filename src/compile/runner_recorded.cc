@@ -12,6 +12,7 @@
 #include "distributed/reshard.h"
 #include "executor/bundle.h"
 #include "spmd/dist_payload.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::compile {
 namespace {
@@ -65,7 +66,7 @@ class ProgramNode final : public autograd::Node {
         check(now == then, ErrorKind::kRuntime,
               "[{}] a tensor of shape {} that its gradient needs was overwritten by an in-place operator: it is at "
               "version {}, expected {}",
-              runner->captured().name, to_string(view(t.shape())), now, then);
+              runner->captured().name, shown(view(t.shape())), now, then);
       });
     }
     Tensors args;

@@ -6,6 +6,7 @@
 #include "dispatch/check_numbers.h"
 #include "dispatch/state.h"
 #include "phi/kernels/registry.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::dispatch {
 namespace {
@@ -157,7 +158,7 @@ void resolve_arguments(OpCall& c) {
     } else {
       const Tensor& t = a.scalar().tensor();
       check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}",
-            c.op.name, to_string(t.shape()));
+            c.op.name, shown(t.shape()));
       DType d = t.dtype();
       Scalar s = is_complex(d)       ? Scalar(a.scalar().to_complex())
                  : is_float(d)       ? Scalar(a.scalar().to_double())

@@ -9,6 +9,7 @@
 #include "executor/bundle.h"
 #include "executor/frame.h"
 #include "executor/lower.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::executor {
 
@@ -105,7 +106,7 @@ std::vector<Tensor> Executable::run(std::span<const Tensor> inputs, std::span<co
     const Tensor& t = inputs[s.input];
     check(s.axis < t.shape().size(), ErrorKind::kValue,
           "input {} \"{}\": the program expects more than {} dimensions, got {}", s.input, input_names_[s.input],
-          s.axis, to_string(t.shape()));
+          s.axis, shown(t.shape()));
     sizes.push_back(t.size(s.axis));
   }
   auto on_host = [](const Tensor& t) { return !t.defined() || t.place().is_cpu(); };

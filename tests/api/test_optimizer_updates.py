@@ -114,6 +114,32 @@ def test_clear_grad_and_minimize():
     assert layer.bias.grad is None
 
 
+def test_cleared_gradients_leave_alone_who_holds_them():
+    layer = _layer()
+    for steps in (1, 2):  # the second gradient takes the memory of the zeros
+        (layer(paddle.ones([2, 3])) * steps).sum().backward()
+        held, view = layer.bias.grad, layer.weight.grad.reshape([-1])
+        layer.clear_gradients()
+        np.testing.assert_array_equal(held.numpy(), np.full(4, 2.0 * steps, "float32"))
+        np.testing.assert_array_equal(view.numpy(), np.full(12, 2.0 * steps, "float32"))
+        del held, view
+        for p in layer.parameters():
+            assert p.grad.stop_gradient and not p.grad.numpy().any()
+        layer.clear_gradients()  # nobody holds them now: zeroed where they lie
+        for p in layer.parameters():
+            assert p.grad.stop_gradient and not p.grad.numpy().any()
+    layer.bias.grad.add_(paddle.ones([4]))
+    layer.clear_gradients()
+    assert not layer.bias.grad.numpy().any()
+
+
+def test_lists_that_are_written_come_back():
+    params, grads = [paddle.ones([2])], [paddle.full([2], 0.5)]
+    out, masters = paddle._C_ops.fused_sgd_(params, grads, 1.0)
+    assert out is params and not masters
+    np.testing.assert_array_equal(params[0].numpy(), [0.5, 0.5])
+
+
 def test_master_weights_keep_what_bfloat16_would_lose():
     paddle.seed(0)
     layer = paddle.nn.Linear(3, 4)

@@ -40,6 +40,8 @@ delegate to ``_core``, a namespace that offers
   them that a program depends on (dtype, shape, stop_gradient)
   with the other leaves' types and values. NumPy arrays
   among the leaves are replaced by tensors. ``to_tensor(array)``.
+* ``unchanged(entries, tables) -> bool`` (optional): every ``dict[key] is value`` of the entries (dict, key, value, ...), and every table (dict, values) still
+  has these objects in this order.
 * ``kept_bytes(key) -> bytes | None`` and ``keep_bytes(key, value)`` (optional): what processes share on disk, with the build's own
   identity added to the key. An entry is given back as it was written or not at all.
 * ``state_key() -> hashable``: grad mode, AMP, default dtype, device, flags. ``save(...)``/``load(...)``: program files.
@@ -248,6 +250,11 @@ def default_dtype() -> str:
 
 
 _NUMBERS = (int, bool, str, type(None))
+
+
+def unchanged():
+    """The core's ``unchanged``; where it has none, one that leaves the question to whoever asks."""
+    return getattr(core(), "unchanged", lambda entries, tables: False)
 
 
 def quick_signature(args: tuple) -> tuple | None:

@@ -67,16 +67,20 @@ class GuardSet:
         self.tables = list(tables)
         self.by_dict = [(g.space, g.key, g.value, g) for g in guards if type(g.space) is dict]
         self.others = [g for g in guards if type(g.space) is not dict]
+        self.table_values = [(t.entries, t.kept) for t in self.tables]
+        self.unchanged = api.unchanged()
 
     def hold(self) -> bool:
-        for space, key, value, guard in self.by_dict:
-            if space.get(key, _MISSING) is not value and not guard.holds():
-                return False
+        if not self.unchanged(self.by_dict, self.table_values):
+            # Another object may be an equal number.
+            for space, key, value, guard in self.by_dict:
+                if space.get(key, _MISSING) is not value and not guard.holds():
+                    return False
+            for table in self.tables:
+                if tuple(map(id, table.entries.values())) != table.ids:
+                    return False
         for guard in self.others:
             if not guard.holds():
-                return False
-        for table in self.tables:
-            if tuple(map(id, table.entries.values())) != table.ids:
                 return False
         return self.runner is None or self.runner.grads_fit()
 

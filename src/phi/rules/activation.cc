@@ -6,6 +6,7 @@
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
 #include "phi/rules/window.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -64,7 +65,7 @@ void swiglu::shape(const Args& a, TensorMeta& out) {
     return;
   }
   check(a.x.rank() >= 1 && paddle::equal(paddle::mod(a.x.dim(-1), 2), 0), ErrorKind::kValue,
-        "[swiglu] expected x with a last axis of even size, got shape {}", to_string(a.x.shape()));
+        "[swiglu] expected x with a last axis of even size, got shape {}", shown(a.x.shape()));
   out.shape.back() = paddle::floor_div(a.x.dim(-1), 2);
 }
 

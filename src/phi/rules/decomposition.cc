@@ -7,6 +7,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 void check_square(std::string_view op, const Tensor& x) {
   infer::check_rank(op, "x", x, 2, 64);
   check(infer::agree(x.dim(-1), x.dim(-2)), ErrorKind::kValue, "[{}] expected square matrices, got shape {}", op,
-        to_string(x.shape()));
+        shown(x.shape()));
 }
 
 Tensor mm(const Tensor& a, const Tensor& b, bool ta = false, bool tb = false) { return ops::matmul(a, b, ta, tb); }
@@ -55,8 +56,8 @@ void solve_shape(std::string_view op, const Tensor& x, const Tensor& y, TensorMe
   infer::check_rank(op, "y", y, x.rank(), x.rank());
   for (int64_t i = 0; i + 1 < x.rank(); ++i)
     check(infer::agree(x.dim(i), y.dim(i)), ErrorKind::kValue,
-          "[{}] expected x and y to agree except in the last axis, got shapes {} and {}", op, to_string(x.shape()),
-          to_string(y.shape()));
+          "[{}] expected x and y to agree except in the last axis, got shapes {} and {}", op, shown(x.shape()),
+          shown(y.shape()));
   out.shape = y.shape();
 }
 

@@ -7,6 +7,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 namespace {
@@ -45,7 +46,7 @@ Tensor unit_lower(const Tensor& packed) {
 void check_square(std::string_view op, const Tensor& x) {
   infer::check_rank(op, "x", x, 2, 64);
   check(paddle::equal(x.dim(-1), x.dim(-2)), ErrorKind::kValue, "[{}] expected square matrices, got shape {}", op,
-        to_string(x.shape()));
+        shown(x.shape()));
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ void householder_product::shape(const Args& a, TensorMeta& out) {
   infer::check_rank(op, "x", a.x, 2, 64);
   infer::check_rank(op, "tau", a.tau, a.x.rank() - 1, a.x.rank() - 1);
   check(!paddle::less(a.x.dim(-2), a.x.dim(-1)), ErrorKind::kValue,
-        "[{}] expected x with at least as many rows as columns, got shape {}", op, to_string(a.x.shape()));
+        "[{}] expected x with at least as many rows as columns, got shape {}", op, shown(a.x.shape()));
   check(!paddle::less(a.x.dim(-1), a.tau.dim(-1)), ErrorKind::kValue, "[{}] expected at most {} factors in tau, got {}",
         op, a.x.dim(-1).str(), a.tau.dim(-1).str());
   for (int64_t i = 0; i + 2 < a.x.rank(); ++i) infer::check_size(op, "batch of tau", a.x.dim(i), a.tau.dim(i));

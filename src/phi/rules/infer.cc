@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/default_dtype.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::infer {
 
@@ -117,7 +118,7 @@ Shape dims_of(std::string_view op, const Ints& v) {
     const Tensor& t = v.whole();
     if (!valueless(t)) return v.read().values();
     check(t.rank() <= 1, ErrorKind::kValue, "[{}] expected a list of sizes as a 1-d tensor, got shape {}", op,
-          to_string(t.shape()));
+          shown(t.shape()));
     Shape dims;
     const int64_t n = t.rank() == 0 ? 1 : guard_int(t.dim(0));
     for (int64_t i = 0; i < n; ++i) dims.push_back(new_symbol());

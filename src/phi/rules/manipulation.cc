@@ -8,6 +8,7 @@
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
 #include "phi/rules/slices.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -20,13 +21,13 @@ void reshape::shape(const Args& a, TensorMeta& out) {
   Dim known = 1;
   for (size_t i = 0; i < to.size(); ++i) {
     if (to[i] == Dim(-1)) {
-      check(rest < 0, ErrorKind::kValue, "[reshape] expected one -1 in shape, got {}", to_string(to));
+      check(rest < 0, ErrorKind::kValue, "[reshape] expected one -1 in shape, got {}", shown(to));
       rest = static_cast<int64_t>(i);
       continue;
     }
     if (to[i] == Dim(0) && i < from.size()) to[i] = from[i];
     check(to[i].is_symbolic() || to[i].value() >= 0, ErrorKind::kValue, "[reshape] expected sizes >= -1, got {}",
-          to_string(to));
+          shown(to));
     known = known * to[i];
   }
   const Dim total = paddle::numel(from);
@@ -48,7 +49,7 @@ void reshape::shape(const Args& a, TensorMeta& out) {
     if (fits) to[rest] = paddle::floor_div(total, known);
   }
   check(fits, ErrorKind::kValue, "[reshape] expected a shape for {} elements (x is {}), got {}", total.str(),
-        to_string(from), a.shape.str());
+        shown(from), a.shape.str());
   out.shape = to;
 }
 
@@ -128,20 +129,18 @@ void expand::shape(const Args& a, TensorMeta& out) {
   const Shape& from = a.x.shape();
   Shape to = infer::dims_of("expand", a.shape);
   check(to.size() >= from.size(), ErrorKind::kValue,
-        "[expand] expected shape with at least the {} axes of x {}, got {}", from.size(), to_string(from),
-        to_string(to));
+        "[expand] expected shape with at least the {} axes of x {}, got {}", from.size(), shown(from), shown(to));
   const size_t extra = to.size() - from.size();
   for (size_t i = 0; i < to.size(); ++i) {
     const Dim have = i < extra ? Dim(1) : from[i - extra];
     if (to[i] == Dim(-1)) {
-      check(i >= extra, ErrorKind::kValue, "[expand] expected -1 only at axes of x {}, got {}", to_string(from),
-            to_string(to));
+      check(i >= extra, ErrorKind::kValue, "[expand] expected -1 only at axes of x {}, got {}", shown(from), shown(to));
       to[i] = have;
     }
     check(to[i].is_symbolic() || to[i].value() >= 0, ErrorKind::kValue, "[expand] expected sizes >= -1, got {}",
-          to_string(to));
+          shown(to));
     check(have == Dim(1) || infer::agree(have, to[i]), ErrorKind::kValue,
-          "[expand] expected a shape that x {} broadcasts to, got {}", to_string(from), to_string(to));
+          "[expand] expected a shape that x {} broadcasts to, got {}", shown(from), shown(to));
   }
   out.shape = to;
 }
@@ -160,8 +159,8 @@ Shape target_of(const expand_as::Args& a) { return a.y.defined() ? a.y.shape() :
 void expand_as::shape(const Args& a, TensorMeta& out) {
   const Shape to = target_of(a);
   check(to.size() >= a.x.shape().size() && infer::broadcast_shapes("expand_as", a.x.shape(), to) == to,
-        ErrorKind::kValue, "[expand_as] expected a shape that x {} broadcasts to, got {}", to_string(a.x.shape()),
-        to_string(to));
+        ErrorKind::kValue, "[expand_as] expected a shape that x {} broadcasts to, got {}", shown(a.x.shape()),
+        shown(to));
   out.shape = to;
 }
 
@@ -254,7 +253,7 @@ void as_strided_scatter_add::shape(const Args& a, TensorMeta& out) {
   int64_t n = is_static(out.shape) ? 1 : -1;
   for (size_t i = 0; n >= 0 && i < out.shape.size(); ++i)
     check(!__builtin_mul_overflow(n, out.shape[i].value(), &n), ErrorKind::kValue,
-          "[as_strided_scatter_add] a tensor of shape {} is too large", to_string(out.shape));
+          "[as_strided_scatter_add] a tensor of shape {} is too large", shown(out.shape));
   check_inside("as_strided_scatter_add", a.shape, a.stride, 0, a.offset, n);
 }
 

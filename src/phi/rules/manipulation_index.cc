@@ -7,6 +7,7 @@
 #include "phi/rules/infer.h"
 #include "phi/rules/slices.h"
 #include "phi/rules_manipulation.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -23,7 +24,7 @@ void gather::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("gather", "index", a.index, 0, 2);
   if (a.index.rank() == 2)
     check(infer::agree(a.index.dim(1), 1), ErrorKind::kValue, "[gather] expected a 2-d index of shape [n, 1], got {}",
-          to_string(a.index.shape()));
+          shown(a.index.shape()));
   out.shape = a.x.shape();
   if (a.index.rank() == 0) {
     out.shape.erase(static_cast<size_t>(axis));
@@ -79,7 +80,7 @@ namespace {
 // indices beside arr: as many axes, and no longer than arr except along axis.
 void check_along(std::string_view op, const Tensor& arr, const Tensor& indices, int64_t axis) {
   check(arr.rank() == indices.rank(), ErrorKind::kValue, "[{}] expected indices with {} axes, as arr, got shape {}", op,
-        arr.rank(), to_string(indices.shape()));
+        arr.rank(), shown(indices.shape()));
   const int64_t at = infer::axis_of(op, axis, arr.rank());
   for (int64_t i = 0; i < arr.rank(); ++i)
     check(i == at || !paddle::less(arr.shape()[i], indices.shape()[i]), ErrorKind::kValue,
@@ -148,7 +149,7 @@ void scatter::shape(const Args& a, TensorMeta& out) {
   infer::check_rank("scatter", "index", a.index, 0, 2);
   if (a.index.rank() == 2)
     check(infer::agree(a.index.dim(1), 1), ErrorKind::kValue, "[scatter] expected a 2-d index of shape [n, 1], got {}",
-          to_string(a.index.shape()));
+          shown(a.index.shape()));
   Shape expected = a.x.shape();
   if (a.index.rank() == 0) {
     expected.erase(0);
@@ -157,8 +158,8 @@ void scatter::shape(const Args& a, TensorMeta& out) {
   }
   bool fits = a.updates.shape().size() == expected.size();
   for (size_t i = 0; fits && i < expected.size(); ++i) fits = infer::agree(a.updates.shape()[i], expected[i]);
-  check(fits, ErrorKind::kValue, "[scatter] expected updates of shape {}, got {}", to_string(expected),
-        to_string(a.updates.shape()));
+  check(fits, ErrorKind::kValue, "[scatter] expected updates of shape {}, got {}", shown(expected),
+        shown(a.updates.shape()));
   out.shape = a.x.shape();
 }
 
@@ -177,8 +178,8 @@ void scatter_nd_add::shape(const Args& a, TensorMeta& out) {
   for (int64_t i = depth; i < a.x.rank(); ++i) expected.push_back(a.x.shape()[i]);
   bool fits = a.updates.shape().size() == expected.size();
   for (size_t i = 0; fits && i < expected.size(); ++i) fits = infer::agree(a.updates.shape()[i], expected[i]);
-  check(fits, ErrorKind::kValue, "[scatter_nd_add] expected updates of shape {}, got {}", to_string(expected),
-        to_string(a.updates.shape()));
+  check(fits, ErrorKind::kValue, "[scatter_nd_add] expected updates of shape {}, got {}", shown(expected),
+        shown(a.updates.shape()));
   out.shape = a.x.shape();
 }
 
@@ -249,8 +250,7 @@ void index_put::shape(const Args& a, TensorMeta& out) {
   if (known) {
     for (int64_t i = axes; i < a.x.rank(); ++i) common.push_back(a.x.shape()[i]);
     check(infer::broadcast_shapes("index_put", a.value.shape(), common) == common, ErrorKind::kValue,
-          "[index_put] expected a value that broadcasts to {}, got shape {}", to_string(common),
-          to_string(a.value.shape()));
+          "[index_put] expected a value that broadcasts to {}, got shape {}", shown(common), shown(a.value.shape()));
   }
   out.shape = a.x.shape();
 }
@@ -306,8 +306,8 @@ void set_value_with_tensor::shape(const Args& a, TensorMeta& out) {
   // Leading ones are dropped, as NumPy's assignment does.
   while (values.size() > target.size() && values[0] == Dim(1)) values.erase(0);
   check(values.size() <= target.size() && infer::broadcast_shapes("set_value", values, target) == target,
-        ErrorKind::kValue, "[set_value] expected values that broadcast to {}, got shape {}", to_string(target),
-        to_string(a.values.shape()));
+        ErrorKind::kValue, "[set_value] expected values that broadcast to {}, got shape {}", shown(target),
+        shown(a.values.shape()));
   out.shape = a.x.shape();
 }
 

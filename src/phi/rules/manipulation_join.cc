@@ -6,6 +6,7 @@
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -21,7 +22,7 @@ void concat::shape(const Args& a, TensorMeta& out) {
     bool fits = t.rank() == rank;
     for (int64_t i = 0; fits && i < rank; ++i) fits = i == axis || infer::agree(t.shape()[i], out.shape[i]);
     check(fits, ErrorKind::kValue, "[concat] expected shapes that agree except along axis {}, got {} and {}", axis,
-          to_string(a.x[0].shape()), to_string(t.shape()));
+          shown(a.x[0].shape()), shown(t.shape()));
     out.shape[axis] = out.shape[axis] + t.shape()[axis];
   }
   for (const Tensor& t : a.x)
@@ -45,8 +46,8 @@ void stack::shape(const Args& a, TensorMeta& out) {
   for (const Tensor& t : a.x) {
     bool same = t.shape().size() == first.size();
     for (size_t i = 0; same && i < first.size(); ++i) same = infer::agree(t.shape()[i], first[i]);
-    check(same, ErrorKind::kValue, "[stack] expected tensors of one shape, got {} and {}", to_string(first),
-          to_string(t.shape()));
+    check(same, ErrorKind::kValue, "[stack] expected tensors of one shape, got {} and {}", shown(first),
+          shown(t.shape()));
     check(t.dtype() == a.x[0].dtype(), ErrorKind::kValue, "[stack] expected tensors of one dtype, got {} and {}",
           name_of(a.x[0].dtype()), name_of(t.dtype()));
   }
@@ -73,18 +74,18 @@ void split::shape(const Args& a, std::vector<TensorMeta>& out) {
   Dim sum = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == Dim(-1)) {
-      check(rest < 0, ErrorKind::kValue, "[split] expected one -1 in sections, got {}", to_string(sizes));
+      check(rest < 0, ErrorKind::kValue, "[split] expected one -1 in sections, got {}", shown(sizes));
       rest = static_cast<int64_t>(i);
     } else {
       check(sizes[i].is_symbolic() || sizes[i].value() >= 0, ErrorKind::kValue,
-            "[split] expected sections >= -1, got {}", to_string(sizes));
+            "[split] expected sections >= -1, got {}", shown(sizes));
       sum = sum + sizes[i];
     }
   }
   const Dim have = a.x.dim(axis);
   check(rest >= 0 ? !paddle::less(have, sum) : infer::agree(have, sum), ErrorKind::kValue,
         "[split] expected sections that sum to {}, the size of x along axis {}, got {}", have.str(), axis,
-        to_string(sizes));
+        shown(sizes));
   if (rest >= 0) sizes[rest] = have - sum;
   for (Dim d : sizes) {
     out.push_back({DType::kUndefined, a.x.shape()});
@@ -171,7 +172,7 @@ std::pair<Shape, Shape> tile_shapes(const Tensor& x, const Ints& repeat_times) {
   Shape repeats = infer::dims_of("tile", repeat_times), sizes = x.shape();
   for (Dim d : repeats)
     check(d.is_symbolic() || d.value() >= 0, ErrorKind::kValue, "[tile] expected repeat_times >= 0, got {}",
-          to_string(repeats));
+          shown(repeats));
   while (repeats.size() < sizes.size()) repeats.insert(0, Dim(1));
   while (sizes.size() < repeats.size()) sizes.insert(0, Dim(1));
   return {sizes, repeats};

@@ -6,6 +6,7 @@
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -118,7 +119,7 @@ void unique_consecutive::shape(const Args& a, TensorMeta& out, TensorMeta& index
 
 void full_with_tensor::shape(const Args& a, TensorMeta& out) {
   check(paddle::equal(paddle::numel(a.value.shape()), Dim(1)), ErrorKind::kValue,
-        "[full_with_tensor] expected value with one element, got shape {}", to_string(a.value.shape()));
+        "[full_with_tensor] expected value with one element, got shape {}", shown(a.value.shape()));
   out.shape = infer::from_arg("full_with_tensor", a.shape);
 }
 

@@ -5,6 +5,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -14,8 +15,8 @@ void add_n::shape(const Args& a, TensorMeta& out) {
   for (const Tensor& t : a.inputs) {
     bool same = t.rank() == a.inputs[0].rank();
     for (size_t i = 0; same && i < out.shape.size(); ++i) same = infer::agree(out.shape[i], t.shape()[i]);
-    check(same, ErrorKind::kValue, "[add_n] expected tensors of one shape, got {} and {}", to_string(out.shape),
-          to_string(t.shape()));
+    check(same, ErrorKind::kValue, "[add_n] expected tensors of one shape, got {} and {}", shown(out.shape),
+          shown(t.shape()));
   }
 }
 

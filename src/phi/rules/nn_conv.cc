@@ -5,6 +5,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/window.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 namespace {
@@ -54,7 +55,7 @@ template <class A>
 void check_conv_grad(std::string_view op, const A& a, const Shape& input, const Shape& filter, const Shape& out) {
   check(filter.size() >= 3 && filter.size() <= 5 && input.size() == filter.size() && out.size() == filter.size(),
         ErrorKind::kValue, "[{}] expected input, filter and out_grad of one rank from 3 to 5, got {}, {} and {}", op,
-        to_string(input), to_string(filter), to_string(out));
+        shown(input), shown(filter), shown(out));
   std::vector<int64_t> kernel;
   for (size_t i = 2; i < filter.size(); ++i) kernel.push_back(guard_int(filter[i]));
   const Window w = resolved_window(op, kernel, a.strides, a.dilations, a.paddings, a.data_format);

@@ -7,6 +7,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/window.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 namespace {
@@ -100,7 +101,7 @@ void avg_pool_grad::shape(const Args& a, TensorMeta& out) {
         ErrorKind::kValue,
         "[{}] expected out_grad and input_shape with two axes more than kernel sizes (2 or 3), got {}, {} and {} "
         "kernel sizes",
-        op, to_string(a.out_grad.shape()), to_string(out.shape), a.kernel_size.size());
+        op, shown(a.out_grad.shape()), shown(out.shape), a.kernel_size.size());
   const std::vector<int64_t> ones(a.kernel_size.size(), 1);
   const Window w = resolved_window(op, a.kernel_size, a.strides, ones, a.paddings, a.data_format);
   for (size_t i : {size_t{0}, w.channel_axis()})
@@ -130,7 +131,7 @@ void max_pool_scatter::shape(const Args& a, TensorMeta& out) {
   out.shape = infer::from_arg("max_pool_scatter", a.shape);
   infer::same_shape("max_pool_scatter", "mask", a.mask, "x", a.x);
   check(out.shape.size() == a.x.shape().size(), ErrorKind::kValue,
-        "[max_pool_scatter] expected a shape of x's rank {}, got {}", a.x.rank(), to_string(out.shape));
+        "[max_pool_scatter] expected a shape of x's rank {}, got {}", a.x.rank(), shown(out.shape));
 }
 // Its adjoint picks the scattered places: a gather along the flattened positions.
 void max_pool_scatter::vjp(Vjp& v) {

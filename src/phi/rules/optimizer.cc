@@ -2,6 +2,7 @@
 #include "phi/rules_optimizer.h"
 
 #include "phi/rules/infer.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 namespace {
@@ -17,8 +18,8 @@ void check_pairs(std::string_view op, std::string_view what, std::span<const Ten
         what, params.size(), others.size());
   for (size_t i = 0; i < params.size(); ++i)
     check(others[i].shape() == params[i].shape(), ErrorKind::kValue,
-          "[{}] expected {} of the parameter's shape {}, got {}", op, what, to_string(params[i].shape()),
-          to_string(others[i].shape()));
+          "[{}] expected {} of the parameter's shape {}, got {}", op, what, shown(params[i].shape()),
+          shown(others[i].shape()));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "api/tensor_ops.h"
 #include "phi/rules/compose.h"
 #include "phi/rules/infer.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::rules {
 
@@ -56,7 +57,7 @@ Tensor divided(const Tensor& g, Dim n) {
 void check_not_empty(std::string_view op, const Tensor& x, const Sizes& axes) {
   for (int64_t axis : axes)
     check(!(x.shape()[axis] == Dim(0)), ErrorKind::kValue,
-          "[{}] expected a size above 0 along the reduced axis {}, got shape {}", op, axis, to_string(x.shape()));
+          "[{}] expected a size above 0 along the reduced axis {}, got shape {}", op, axis, shown(x.shape()));
 }
 
 template <class Axis>

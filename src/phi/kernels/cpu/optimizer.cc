@@ -38,8 +38,12 @@ void for_each_param(std::string_view op, std::span<const Tensor> params, std::sp
     const Tensor* master = item(masters, i);
     check_dense(op, &params[i]);
     check_dense(op, master);
-    Tensor g = dense(grads[i]);
     DType work = params[i].dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+    if (!master && params[i].dtype() == work && grads[i].dtype() == work && grads[i].is_contiguous()) {
+      step(i, params[i], grads[i]);
+      continue;
+    }
+    Tensor g = dense(grads[i]);
     auto widened = [&](const Tensor& t) {
       if (t.dtype() == work) return t;
       Tensor out = Tensor::empty(t.shape(), work, t.place());

@@ -4,6 +4,7 @@
 #include "phi/kernels/cut.h"
 #include "phi/rules/infer.h"
 #include "phi/rules_manipulation.h"
+#include "tensor/shown_shape.h"
 
 namespace paddle::kernels {
 
@@ -135,7 +136,7 @@ void index_put(OpCall& c) {
   for (size_t i = indices.size(); i < out.shape().size(); ++i) value_shape.push_back(out.shape()[i]);
   Shape joint = infer::broadcast_shapes("index_put", value_shape, a.value.shape());
   check(joint == value_shape, ErrorKind::kValue, "[index_put] expected a value that broadcasts to {}, got shape {}",
-        to_string(value_shape), to_string(a.value.shape()));
+        shown(value_shape), shown(a.value.shape()));
   Tensor value = dense(broadcast_to(a.value, value_shape));
   int64_t width = n ? value.numel() / n : 0;
   size_t bytes = static_cast<size_t>(width) * size_of(out.dtype());
@@ -218,7 +219,7 @@ void set_value_with_tensor(OpCall& c) {
   }
   Shape joint = infer::broadcast_shapes("set_value", part, value.shape());
   check(joint == part, ErrorKind::kValue, "[set_value] expected a value that broadcasts to {}, got shape {}",
-        to_string(part), to_string(a.values.shape()));
+        shown(part), shown(a.values.shape()));
   if (numel(part).value() == 0) return;
   copy_elements(out.as_view(part, part_strides, offset), broadcast_to(value, part));
 }

@@ -45,11 +45,17 @@ bool awkward(const Tensor& t) {
   return !unit || !m.gemm_ready();
 }
 
-void gemm_f32(const Matrix& a, const Matrix& b, float* c, int64_t n) {
-  auto small = [](const Matrix& m, int64_t cols) {
-    return rows::MatrixF32{reinterpret_cast<const float*>(m.data), m.rows, cols, m.row_stride, m.col_stride};
+bool by_small_kernel(const Matrix& a, const Matrix& b, float* c) {
+  auto small = [](const Matrix& m) {
+    return rows::MatrixF32{reinterpret_cast<const float*>(m.data), m.rows, m.cols, m.row_stride, m.col_stride};
   };
-  if (rows::small_gemm_pays(small(a, a.cols), small(b, n))) return rows::small_gemm(small(a, a.cols), small(b, n), c);
+  if (!rows::small_gemm_pays(small(a), small(b))) return false;
+  rows::small_gemm(small(a), small(b), c);
+  return true;
+}
+
+void gemm_f32(const Matrix& a, const Matrix& b, float* c, int64_t n) {
+  if (by_small_kernel(a, b, c)) return;
   char ta = a.transposed() ? 'T' : 'N', tb = b.transposed() ? 'T' : 'N';
   auto status = dnnl_sgemm(ta, tb, a.rows, n, a.cols, 1.0f, reinterpret_cast<const float*>(a.data), a.leading(),
                            reinterpret_cast<const float*>(b.data), b.leading(), 0.0f, c, n);
@@ -226,7 +232,23 @@ Tensor matrix_view(const Tensor& t, bool transpose, bool left) {
 
 namespace {
 
+// Two matrices of f32, small ones: there the views and tensors that the general way makes take as long as the product.
+bool two_small_matrices(OpCall& c) {
+  const Tensor &x = c.tensor(0), &y = c.tensor(1);
+  if (x.dtype() != DType::kFloat32 || y.dtype() != DType::kFloat32 || x.rank() != 2 || y.rank() != 2) return false;
+  if (x.numel() == 0 || y.numel() == 0) return false;
+  Matrix a = last_two(x), b = last_two(y);
+  auto turn = [](Matrix& m) {
+    std::swap(m.rows, m.cols);
+    std::swap(m.row_stride, m.col_stride);
+  };
+  if (c.args[2].b()) turn(a);
+  if (c.args[3].b()) turn(b);
+  return by_small_kernel(a, b, c.out(0).data<float>());
+}
+
 void matmul_kernel(OpCall& c) {
+  if (two_small_matrices(c)) return;
   Tensor x = matrix_view(c.tensor(0), c.args[2].b(), true);
   Tensor y = matrix_view(c.tensor(1), c.args[3].b(), false);
   const Tensor& out = c.out(0);
