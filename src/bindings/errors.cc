@@ -1,7 +1,10 @@
-#include "bindings/py.h"
+#include "bindings/errors.h"
 
 #include <dlfcn.h>
 #include <frameobject.h>
+
+#include <unordered_map>
+#include <vector>
 
 #include "base/error.h"
 #include "bindings/trace.h"
@@ -11,7 +14,25 @@
 namespace paddle::bindings {
 namespace {
 
+// Official Paddle raises one fault as several classes, depending on the layer that notices it. Here one class stands
+// for the fault and derives from all of these, so that whatever a caller catches catches it.
+struct FaultClass {
+  ErrorKind kind;
+  const char* name;
+  std::vector<PyObject*> bases;
+  const char* doc;
+};
+std::vector<FaultClass> fault_classes() {
+  return {{ErrorKind::kType,
+           "ArgumentError",
+           {PyExc_TypeError, PyExc_ValueError, PyExc_RuntimeError},
+           "An argument of a kind or dtype that a function doesn't take."},
+          {ErrorKind::kIndex, "OutOfRangeError", {PyExc_IndexError, PyExc_ValueError}, "No such index, or axis."}};
+}
+std::unordered_map<ErrorKind, PyObject*> made_classes;  // immortal
+
 PyObject* class_of(ErrorKind k) {
+  if (auto made = made_classes.find(k); made != made_classes.end()) return made->second;
   switch (k) {
     case ErrorKind::kValue:
       return PyExc_ValueError;
@@ -89,6 +110,18 @@ void set_text(PyObject* cls, const std::string& message) noexcept {
 }
 
 }  // namespace
+
+void add_errors(PyObject* module) {
+  for (const FaultClass& f : fault_classes()) {
+    Object bases = own(PyTuple_New(static_cast<Py_ssize_t>(f.bases.size())));
+    for (size_t i = 0; i < f.bases.size(); ++i)
+      PyTuple_SET_ITEM(bases.get(), static_cast<Py_ssize_t>(i), Py_NewRef(f.bases[i]));
+    const std::string name = std::string("paddle.base.core.") + f.name;
+    PyObject* made = must(PyErr_NewExceptionWithDoc(name.c_str(), f.doc, bases.get(), nullptr));
+    made_classes[f.kind] = made;
+    must_zero(PyModule_AddObjectRef(module, f.name, made));
+  }
+}
 
 void set_error() noexcept {
   try {

@@ -309,7 +309,7 @@ Tensor get(const Tensor& x, PyObject* key) {
   Plan p = make_plan(x, key);
   Tensor y = take_basic(x, p);
   const Advanced& a = p.advanced;
-  if (a.indices.empty()) return y.same(x) ? ops::assign(x) : y;
+  if (a.indices.empty()) return y.same(x) ? ops::slice(x, {}, Ints{}, Ints{}, {}, {}) : y;
   y = permuted(y, front_order(a, y.rank()));
   Tensors indices = aligned(a);
   int64_t index_rank = indices[0].rank();

@@ -223,13 +223,26 @@ PyObject* copy_to_place(PyObject* o, PyObject* args) {
 }
 
 // The same bytes as elements of another dtype; the last axis grows or shrinks with their size.
+// The tensor itself where it has the dtype, as official Paddle has it.
+PyObject* astype(PyObject* self, PyObject* args, PyObject* keywords) {
+  return guard([&] {
+    static const char* names[] = {"dtype", nullptr};
+    PyObject* dtype;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O:astype", const_cast<char**>(names), &dtype))
+      throw PythonError();
+    Tensor& t = self_tensor(self);
+    DType d = dtype_from(dtype, "astype");
+    return d == t.dtype() ? Py_NewRef(self) : wrap(ops::cast(t, d));
+  });
+}
+
 PyObject* view_dtype(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *tensor, *dtype;
     if (!PyArg_ParseTuple(args, "OO", &tensor, &dtype)) throw PythonError();
     Tensor& t = self_tensor(tensor);
     DType d = dtype_from(dtype, "view");
-    if (d == t.dtype()) return wrap(ops::assign(t));
+    if (d == t.dtype()) return wrap(ops::slice(t, {}, Ints{}, Ints{}, {}, {}));
     check(t.is_dense(), ErrorKind::kRuntime, "[view] a tensor's bytes are not known while a program is captured");
     auto from = static_cast<int64_t>(size_of(t.dtype())), to = static_cast<int64_t>(size_of(d));
     Tensor out = t.as_view(t.shape(), t.strides(), t->offset);
@@ -261,6 +274,7 @@ PyMethodDef* tensor_methods() {
       with_keywords("__array__", array, nullptr),
       {"item", item, METH_VARARGS, "one element as a Python number"},
       {"tolist", tolist, METH_NOARGS, "the elements as nested lists"},
+      with_keywords("astype", astype, "this tensor in another dtype; the tensor itself if it has that dtype"),
       {"detach", detach, METH_NOARGS, "the same storage without history"},
       {"detach_", detach_, METH_NOARGS, "forgets the history in place"},
       {"is_contiguous", is_contiguous, METH_NOARGS, "whether elements lie in the order of the axes without gaps"},

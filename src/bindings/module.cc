@@ -1,4 +1,5 @@
 // The extension module paddle._core.
+#include "bindings/errors.h"
 #include "bindings/ir.h"
 #include "bindings/profile.h"
 #include "bindings/py.h"
@@ -22,6 +23,7 @@ extern "C" __attribute__((visibility("default"))) PyObject* PyInit__core() {
   using namespace paddle::bindings;
   return guard([]() -> PyObject* {
     Object module = own(PyModule_Create(&definition));
+    add_errors(module.get());
     add_dtypes(module.get());
     add_symint(module.get());
     add_tensor(module.get());

@@ -156,7 +156,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
 const Tensor& single(PyObject* o, const char* what) {
   Tensor& t = expect_tensor(o, what);
   dispatch::check_value_readable(t, what);
-  check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element, got shape {}", what,
+  check(t.numel() == 1, ErrorKind::kType, "[{}] expected a tensor of one element, got shape {}", what,
         to_string(t.shape()));
   return t;
 }

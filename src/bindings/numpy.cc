@@ -79,7 +79,7 @@ Object as_array(PyObject* value) {
   Object array = own(PyObject_CallMethod(numpy().get(), "asarray", "(O)", value));
   Object kind = own(PyObject_GetAttrString(own(PyObject_GetAttrString(array.get(), "dtype")).get(), "kind"));
   std::string k = PyUnicode_AsUTF8(kind.get());
-  check(k == "b" || k == "i" || k == "u" || k == "f" || k == "c", ErrorKind::kValue,
+  check(k == "b" || k == "i" || k == "u" || k == "f" || k == "c", ErrorKind::kType,
         "[to_tensor] expected numbers of a regular shape, got {} (NumPy kind '{}')", Py_TYPE(value)->tp_name, k);
   return array;
 }

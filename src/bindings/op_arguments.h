@@ -27,6 +27,7 @@ struct Arena {
 struct Entry {
   const OpInfo* op;
   bool inplace;
+  bool owns;                                           // results share no memory with arguments
   std::vector<PyObject*> names;                        // interned, per argument
   std::vector<Arg> defaults;                           // tag kNone where there is none
   std::vector<bool> optional;                          // may be omitted

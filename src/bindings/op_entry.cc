@@ -17,6 +17,7 @@
 #include "bindings/op_arguments.h"
 #include "bindings/py.h"
 #include "bindings/py_op.h"
+#include "dispatch/trace.h"
 
 namespace paddle::bindings {
 namespace {
@@ -97,6 +98,35 @@ bool is_long(const Tensor* first) {
   return n >= kLong;
 }
 
+// A captured result that says how it follows from an argument no longer does: writing into it is its own matter.
+void own_traced(const OpCall& c, Tensor& t) {
+  bool argument = false;
+  c.for_each_tensor([&](const Tensor& from) { argument |= from.same(t); });
+  if (argument) {
+    t = dispatch::Trace::active()->alias(t);
+    return;
+  }
+  auto* p = static_cast<dispatch::TracedPayload*>(t->payload.get());
+  p->view_op = nullptr;
+  p->base = {};
+  p->base_payload = {};
+}
+
+// Writing into a result must not reach an argument, unless the record says that it is a view.
+void own_results(OpCall& c) {
+  auto own = [&](Tensor& t) {
+    if (!t.defined()) return;
+    if (t.is_traced()) return own_traced(c, t);
+    bool shared = false;
+    if (t->storage) c.for_each_tensor([&](const Tensor& from) { shared |= from->storage.get() == t->storage.get(); });
+    if (shared) t = ops::assign(t);
+  };
+  for (size_t i = 0; i < c.num_outs(); ++i) {
+    own(c.out(i));
+    for (Tensor& t : c.out_list(i)) own(t);
+  }
+}
+
 PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObject* kwnames, bool& parsed) {
   size_t n = e.names.size();
   PyObject* values[kMaxArgs] = {};
@@ -148,6 +178,7 @@ PyObject* call_entry(const Entry& e, PyObject* const* args, size_t given, PyObje
   {
     ReleaseGil release(is_long(first));
     dispatch::call(c);
+    if (e.owns && !e.inplace) own_results(c);
   }
   if (out && out != Py_None) {
     Tensor& target = expect_tensor(out, "out");
@@ -165,6 +196,9 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, Py
   size_t takes = f->entry->names.size();
   if (given > takes && f->fallback && !(given == takes + 1 && (args[takes] == Py_None || PyUnicode_Check(args[takes]))))
     return PyObject_Vectorcall(f->fallback, args, nargsf, kwnames);
+  // A fallback that comes back with what it was given would go on for ever.
+  static thread_local std::vector<OpFunction*> falling_back;
+  const bool again = std::find(falling_back.begin(), falling_back.end(), f) != falling_back.end();
   bool parsed = false;
   try {
     // Keyword values follow the positional ones; an ignored positional `name` must not shift them.
@@ -176,14 +210,17 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, Py
     }
     return call_entry(*f->entry, args, given, kwnames, parsed);
   } catch (...) {
-    if (parsed || !f->fallback) {
+    if (parsed || !f->fallback || again) {
       set_error();
       return nullptr;
     }
     PyErr_Clear();
   }
   // The rarer forms of a function, such as x.reshape(2, 3), are said in Python.
-  return PyObject_Vectorcall(f->fallback, args, nargsf, kwnames);
+  falling_back.push_back(f);
+  PyObject* result = PyObject_Vectorcall(f->fallback, args, nargsf, kwnames);
+  falling_back.pop_back();
+  return result;
 }
 
 PyObject* op_descr_get(PyObject* self, PyObject* instance, PyObject*) {
@@ -258,7 +295,7 @@ bool optional_kind(ArgKind k) {
 }
 
 Entry* make_entry(const PyOp& row, bool inplace) {
-  auto* e = new Entry{&all_ops()[row.op], inplace, {}, {}, {}, {}, {}};
+  auto* e = new Entry{&all_ops()[row.op], inplace, row.owns, {}, {}, {}, {}, {}};
   const OpInfo& op = *e->op;
   PD_INVARIANT(op.args.size() <= kMaxArgs);
   for (size_t i = 0; i < op.args.size(); ++i) {

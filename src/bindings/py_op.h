@@ -18,6 +18,7 @@ struct PyOp {
   std::span<const PyAlias> aliases;
   std::span<const char* const> names;  // public names exported as this entry point: "paddle.tanh", "paddle.Tensor.tanh"
   std::span<const char* const> inplace_names;  // the same for the in-place form: "paddle.tanh_"
+  bool owns;                                   // what it returns to Python shares no memory with an argument
 };
 
 }  // namespace paddle

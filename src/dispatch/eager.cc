@@ -157,7 +157,7 @@ void resolve_arguments(OpCall& c) {
       a = Arg(c.kept_ints.emplace_front(a.ints().read()));
     } else {
       const Tensor& t = a.scalar().tensor();
-      check(t.numel() == 1, ErrorKind::kValue, "[{}] expected a tensor of one element as a number, got shape {}",
+      check(t.numel() == 1, ErrorKind::kType, "[{}] expected a tensor of one element as a number, got shape {}",
             c.op.name, shown(t.shape()));
       DType d = t.dtype();
       Scalar s = is_complex(d)       ? Scalar(a.scalar().to_complex())

@@ -88,7 +88,7 @@ DType real_of(DType t) {
 }
 
 DType complex_of(DType t) {
-  if (t == DType::kFloat32) return DType::kComplex64;
+  if (t == DType::kFloat32 || t == DType::kFloat16 || t == DType::kBFloat16) return DType::kComplex64;  // the narrowest
   if (t == DType::kFloat64) return DType::kComplex128;
   return t;
 }

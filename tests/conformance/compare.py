@@ -4,8 +4,7 @@ import numpy as np
 
 # The class of an error where it is meant to be another: (official's, ours).
 MEANT_ERRORS = {
-    ("RuntimeError", "TypeError"): "a dtype without a kernel is a TypeError that names the dtypes",
-    ("ValueError", "TypeError"): "what is no tensor is a TypeError",
+    ("ValueError", "TypeError"): "a missing argument, or one too many, is Python's own TypeError",
     ("AttributeError", "TypeError"): "what is no tensor is a TypeError",
     ("AssertionError", "ValueError"): "a value is refused by ValueError rather than assert",
     ("AssertionError", "TypeError"): "a kind is refused by TypeError rather than assert",
@@ -63,6 +62,6 @@ def verdict(official, ours):
         return "ours crashed"
     if official[0] == "ok":
         return f"official {str(official[1])[:100]}, ours {ours[1]}"
-    if official[0] == "crash" or official[1] in ours[2] or (official[1], ours[1]) in MEANT_ERRORS:
+    if official[0] == "crash" or official[1] in ours[2] or any((official[1], c) in MEANT_ERRORS for c in ours[2]):
         return None
     return f"error official {official[1]}, ours {ours[1]}"

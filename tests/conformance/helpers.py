@@ -150,6 +150,23 @@ def lacking(module, names):
     return [n for n in names.split() if not hasattr(module, n)]
 
 
+def shared(function, x):
+    """Whether writing into the results of ``function`` reaches ``x``, and writing into ``x`` the results."""
+
+    def results(t):
+        out = function(t)
+        return list(out) if isinstance(out, (list, tuple)) else [out]
+
+    other, before = paddle.to_tensor(x.numpy()), x.numpy().copy()
+    for y in results(x):
+        y.add_(paddle.ones([], y.dtype))
+    reached = not np.array_equal(before, x.numpy())
+    seen = results(other)
+    kept = [y.numpy().copy() for y in seen]
+    other.add_(paddle.ones([], other.dtype))
+    return [reached, [not np.array_equal(k, y.numpy()) for k, y in zip(kept, seen)]]
+
+
 def folder():
     """A new folder, and in it the working directory."""
     path = tempfile.mkdtemp()
@@ -158,4 +175,4 @@ def folder():
 
 
 NAMES = (Net, pattern, fixed, described, layer, parameter, steps, state, rates, statistics, spread, signature, public, lacking,
-         folder)  # fmt: skip
+         shared, folder)  # fmt: skip

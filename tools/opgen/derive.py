@@ -77,7 +77,7 @@ class _Context:
         if saves is None:  # not declared: the inputs; outputs too would keep more alive
             saves = [a.name for a in r.tensors]
         saves = [s for s in saves if "." not in s]
-        return scalar_expr.vjp(r.prog, wrt, outputs=outs, saves=saves)
+        return scalar_expr.vjp(r.prog, wrt, outputs=outs, saves=saves, partial=r.derivative.get(wrt))
 
     def grad_record(self, r: Record, prog: scalar_expr.Prog) -> Record:
         source = {a.name: a for a in r.args}

@@ -28,6 +28,9 @@ def py_ops(families: dict[str, list[Record]]) -> str:
         if inplace:
             tables.append(f"constexpr const char* {r.name}_inplace[] = {{{', '.join(inplace)}}};\n")
         fields.append(f"{r.name}_inplace" if inplace else "{}")
+        # Kernels make their results anew; views, and compositions of views, may hand on an argument's memory.
+        owns = r.copied or ("decompose" in r.rules and "view" not in r.traits)
+        fields.append("true" if owns else "false")
         rows.append(f'    {{{i}, "{r.name}", {", ".join(fields)}}},\n')
     return f"// {_HEAD}\n{''.join(tables)}constexpr PyOp py_ops[] = {{\n{''.join(rows)}}};\n"
 

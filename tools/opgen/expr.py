@@ -226,13 +226,15 @@ def vjp(
     saves: Sequence[str] | None = None,
     grads: Sequence[str] | None = None,
     conjugate: bool = False,
+    partial: str | None = None,
 ) -> Prog:
     """The gradient of wrt: the sum over outputs of grad · d output / d wrt.
 
     outputs: the names of prog's outputs. saves: which inputs and outputs the result may read (None: all inputs, no
     outputs); a saved output is read, not computed again. grads: the inputs' names for the gradients of the outputs, by
     default f"{output}_grad". conjugate: take the conjugate of each partial derivative, as for holomorphic functions of
-    complex numbers. The result's inputs are those it reads: saved ones in the order of prog.inputs, then of outputs,
+    complex numbers. partial: d output / d wrt as an expression over inputs, params and the output, where the one that follows
+    from prog is not meant. The result's inputs are those it reads: saved ones in the order of prog.inputs, then of outputs,
     then gradients. Raises ExprError if it needs an input that isn't saved.
     """
     graph = Graph(scalar.load(_ROOT), simplify=True)
@@ -247,7 +249,11 @@ def vjp(
     for name, register in zip(grads, prog.outputs, strict=True):
         seed = graph.input(name)
         seeds[register] = graph.call("add", seeds[register], seed) if register in seeds else seed
-    result = _backward(graph, prog, _position(prog, wrt), values, seeds, conjugate)
+    if partial is None:
+        result = _backward(graph, prog, _position(prog, wrt), values, seeds, conjugate)
+    else:
+        names = dict(zip((*prog.inputs, *prog.params), values, strict=False)) | {outputs[0]: values[prog.outputs[0]]}
+        result = graph.call("mul", seeds[prog.outputs[0]], _Parser(partial, names, graph).parse()[0])
     used = _reached(graph, result)
     read = [n for n in (*prog.inputs, *outputs, *grads) if ("input", n) in used]
     for name in read:

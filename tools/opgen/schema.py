@@ -15,10 +15,10 @@ from .signature import Arg, parse_signature
 from .source import Raw, read_family
 
 FIELDS = (
-    "op", "args", "out", "wide", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "combine", "init",
-    "loops",
-    "host", "rules", "saves", "intermediate", "nondifferentiable", "inplace", "view", "random", "host_args",
-    "data_dependent_shape", "spmd", "local", "linear_in", "layout", "evaluation", "fuses", "amp", "complex", "python", "exempt", "samples", "errors", "doc",
+    "op", "args", "out", "wide", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "derivative",
+    "combine", "init", "loops", "host", "rules", "saves", "intermediate", "nondifferentiable", "inplace", "view", "copied",
+    "random", "host_args", "data_dependent_shape", "spmd", "local", "linear_in", "layout", "evaluation", "fuses", "amp",
+    "complex", "python", "exempt", "samples", "errors", "doc",
 )  # fmt: skip
 REQUIRED_FIELDS = ("op", "args", "out", "doc")
 TRAITS = {
@@ -91,6 +91,8 @@ class Record:
     exempt: dict[str, str] = field(default_factory=dict)
     samples: list[dict] = field(default_factory=list)
     errors: list[dict] = field(default_factory=list)
+    derivative: dict[str, str] = field(default_factory=dict)  # partial derivatives that `expr` alone would give otherwise
+    copied: bool = False  # a view whose result is a copy for Python
     vjp_source: str | None = None  # C++ body of a derived vjp
     synthetic: bool = False  # made by derive.py
 
@@ -274,6 +276,8 @@ class _Parser:
         r = self.record
         text = self.raw.fields.get("expr")
         if text is None:
+            if "derivative" in self.raw.fields:
+                raise self.raw.wrong("derivative", "derivative: belongs to `expr`, and there is none")
             if "init" in self.raw.fields and not r.combine:
                 raise self.raw.wrong("init", "init: says where a reduction starts; there is no `combine`")
             return
@@ -288,8 +292,17 @@ class _Parser:
         if len(r.prog.outputs) != len(r.outs):
             raise self.raw.wrong("expr", f"expr: yields {len(r.prog.outputs)} values for {len(r.outs)} outputs")
         r.expr_args = [r.arg_index(n) for n in (*inputs, *params)]
+        self.derivative(inputs)
         if "decompose" in r.rules:
             raise self.raw.wrong("rules", "rules: an operator has `expr` or a decomposition, not both")
+
+    def derivative(self, inputs: list[str]) -> None:
+        value = self.raw.fields.get("derivative", {})
+        if not isinstance(value, dict) or any(name not in inputs for name in value):
+            raise self.raw.wrong("derivative", f"derivative: expected {{tensor: expression}}, got {value!r}")
+        if value and ("vjp" in self.record.rules or len(self.record.outs) > 1):
+            raise self.raw.wrong("derivative", "derivative: is for an operator of one output without a vjp of its own")
+        self.record.derivative = {name: str(text) for name, text in value.items()}
 
     def gradients(self) -> None:
         r = self.record
@@ -364,6 +377,9 @@ class _Parser:
                 t.add(trait)
         if any(o.view_of >= 0 for o in r.outs):
             t.add("view")
+        r.copied = self.flag("copied")
+        if r.copied and "view" not in t:
+            raise self.raw.wrong("copied", "copied: is for a view; what is none has memory of its own anyway")
         if r.inplace and "inplace_only" not in t:
             t.add("inplace_variant")
         if r.nondifferentiable:

@@ -123,7 +123,7 @@ def _reduce_ex(self, protocol):
 
 def to(self, *args, **kwargs):
     """This tensor on another device and in another dtype: ``to(device)``, ``to(dtype)``, ``to(device, dtype)``,
-    ``to(other)``. A copy even if nothing changes."""
+    ``to(other)``. With a dtype a copy even if nothing changes."""
     from ..framework.place import convert_to_place
 
     device, dtype = kwargs.get("device"), kwargs.get("dtype")
@@ -135,7 +135,9 @@ def to(self, *args, **kwargs):
         elif isinstance(value, (str, core.Place)):
             device = value
     moved = self if device is None else _on(self, convert_to_place(device))
-    if dtype is None or str(moved.dtype).rsplit(".", 1)[-1] == str(dtype).rsplit(".", 1)[-1]:
+    if dtype is None:
+        return moved
+    if str(moved.dtype).rsplit(".", 1)[-1] == str(dtype).rsplit(".", 1)[-1]:
         return moved.clone() if moved is self else moved
     return moved.astype(dtype)
 

@@ -25,7 +25,12 @@ def reduced_rows(rows, ids, count, kind):
     # The extreme of each segment, by sorting nothing: the value is picked through where it stands.
     index = ids.reshape([-1] + [1] * len(tail)).expand(rows.shape)
     reduce = "amax" if kind == "max" else "amin"
-    return paddle.put_along_axis(zeros, index, rows, 0, reduce=reduce, include_self=False)
+    found = paddle.put_along_axis(zeros, index, rows.detach(), 0, reduce=reduce, include_self=False)
+    if rows.stop_gradient:
+        return found
+    # Each of several equal extremes gets the whole gradient: 0 is added, with a slope of 1 where they stand.
+    beyond = rows - paddle.gather(found, ids)
+    return found + paddle.index_add(zeros, ids, 0, paddle.where(beyond == 0, beyond, paddle.zeros_like(beyond)))
 
 
 def _segments(kind):

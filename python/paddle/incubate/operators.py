@@ -30,7 +30,7 @@ def identity_loss(x, reduction="none"):
     if reduction in ("mean", 1):
         return x.mean()
     if reduction in ("none", 2):
-        return x
+        return x.clone()
     raise Exception("Unsupported reduction type.")
 
 

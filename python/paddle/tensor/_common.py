@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 
 from .. import _core
 from ..base import core
@@ -120,25 +121,39 @@ def sized(function):
 
 
 def axes_list(axis):
-    """An axis, a sequence of axes, or None as a list; None is the empty list."""
+    """An axis, a sequence of axes, or None as a list; None is the empty list.
+
+    Raises:
+        ArgumentError: something else.
+    """
     if axis is None:
         return []
     if isinstance(axis, Tensor):
         return axis.tolist() if axis.ndim else [int(axis)]
-    if isinstance(axis, (list, tuple)):
-        return [int(a) for a in axis]
-    return [int(axis)]
+    try:
+        if isinstance(axis, (list, tuple)):
+            return [operator.index(a) for a in axis]
+        return [operator.index(axis)]
+    except TypeError:
+        raise core.ArgumentError(f"expected axis to be an int or a list of ints, got {axis!r}") from None
+
+
+def check_tensors(op, **given):
+    """Raises ArgumentError where one of the named arguments is no tensor."""
+    for name, value in given.items():
+        if not isinstance(value, Tensor):
+            raise core.ArgumentError(f"[{op}] expected {name} to be a Tensor, got {type(value).__name__}")
 
 
 def axis_in(axis, rank, op):
     """`axis` counted from the front.
 
     Raises:
-        IndexError: out of range.
+        OutOfRangeError: there is no such axis.
     """
     low = max(rank, 1)
     if not -low <= axis < low:
-        raise IndexError(f"[{op}] expected axis in [{-low}, {low}), got {axis}")
+        raise core.OutOfRangeError(f"[{op}] expected axis in [{-low}, {low}), got {axis}")
     return axis + rank if axis < 0 else axis
 
 
@@ -149,6 +164,21 @@ def tensor_of(value, like=None):
     if like is not None and isinstance(value, (int, float, complex)):
         return core._C_ops.full([], value, like.dtype, like.place)
     return _core.to_tensor(value, None, None, True)
+
+
+def merged_rows(x, axes):
+    """`x` with `axes` (none: all) merged into one last axis, and the shape that a reduction over them keeps."""
+    axes = [axis_in(a, x.ndim, "reduction") for a in axes] or list(range(x.ndim))
+    rest = [a for a in range(x.ndim) if a not in axes]
+    order = rest + axes
+    moved = core._C_ops.transpose(x, order) if order != list(range(x.ndim)) else x
+    kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
+    return core._C_ops.reshape(moved, [x.shape[a] for a in rest] + [-1]), kept
+
+
+def is_complex(dtype) -> bool:
+    """Complex."""
+    return dtype in _COMPLEX
 
 
 def is_inexact(dtype) -> bool:

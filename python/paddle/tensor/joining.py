@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..base import core
 from ..base.core import _C_ops
 from ._common import Tensor, accepts, axis_in, finish, tensor_of
 from .indexing import *  # noqa: F403
@@ -111,6 +112,9 @@ def split(x, num_or_sections, axis=0, name=None):
         return _C_ops.split_with_num(x, num_or_sections, axis)
     if isinstance(num_or_sections, Tensor):
         num_or_sections = num_or_sections.tolist()
+    if not isinstance(num_or_sections, (list, tuple)):
+        kind = type(num_or_sections).__name__
+        raise core.ArgumentError(f"[split] expected num_or_sections to be an int, a list or a tuple, got {kind}")
     return _C_ops.split(x, list(num_or_sections), axis)
 
 
@@ -122,6 +126,8 @@ def split_with_sizes(self, split_sizes, dim=0):
 @accepts(x="input", axis="dim")
 def chunk(x, chunks, axis=0, name=None):
     """`x` cut into `chunks` equal parts along `axis`."""
+    if isinstance(chunks, (list, tuple, dict)):
+        raise core.ArgumentError(f"[chunk] expected chunks to be an int, got {type(chunks).__name__}")
     return split(x, chunks, axis)
 
 
@@ -137,7 +143,8 @@ def tensor_split(x, num_or_indices, axis=0, name=None):
     else:
         cuts = num_or_indices.tolist() if isinstance(num_or_indices, Tensor) else list(num_or_indices)
     bounds = [0] + [min(c, n) if c >= 0 else max(c + n, 0) for c in cuts] + [n]
-    return [_C_ops.slice(x, [axis], [a], [max(a, b)], [], []) for a, b in zip(bounds, bounds[1:])]
+    parts = [_C_ops.slice(x, [axis], [a], [max(a, b)], [], []) for a, b in zip(bounds, bounds[1:])]
+    return [_C_ops.assign(part) for part in parts] if isinstance(num_or_indices, int) else parts  # as official has it
 
 
 def _split_form(name, axis_of, least):
@@ -170,4 +177,4 @@ def unstack(x, axis=0, num=None):
         raise ValueError("`axis` must be in the range [-{0}, {0})".format(x.ndim))
     if num is not None and num != x.shape[axis]:
         raise ValueError(f"[unstack] expected num to be the size {x.shape[axis]} of axis {axis}, got {num}")
-    return _C_ops.unbind(x, axis)
+    return _C_ops.unstack(x, axis, x.shape[axis])

@@ -6,7 +6,18 @@ import math
 
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, finish, sizes_agree, tensor_of
+from ._common import (
+    Tensor,
+    accepts,
+    axes_list,
+    axis_in,
+    check_tensors,
+    finish,
+    is_complex,
+    merged_rows,
+    sizes_agree,
+    tensor_of,
+)
 
 
 def _matmul(x, y):
@@ -25,6 +36,7 @@ def bmm(x, y, name=None, *, out=None):
     Raises:
         ValueError: other shapes.
     """
+    check_tensors("bmm", x=x, y=y)
     if x.ndim != 3 or y.ndim != 3:
         raise ValueError(
             f"x and y should be 3-dimensional. But received x's dimension: {x.shape}, y's dimension: {y.shape}"
@@ -51,6 +63,7 @@ def mv(x, vec, name=None, *, out=None):
 @accepts(x="input", y="tensor other")
 def dot(x, y, name=None, *, out=None):
     """The sum of products over the last axis of two tensors of rank 1 or 2."""
+    check_tensors("dot", x=x, y=y)
     if x.ndim not in (1, 2) or x.ndim != y.ndim:
         raise ValueError(f"[dot] expected two tensors of rank 1, or two of rank 2, got shapes {x.shape} and {y.shape}")
     return finish(_C_ops.sum(x * y, [-1], x.dtype, False), out)
@@ -153,30 +166,30 @@ def multi_dot(x, name=None):
 
 def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None, out=None):
     """The `p`-norm of the elements along `axis` (by default all); p may be inf, -inf, 0."""
+    check_tensors("vector_norm", x=x)
+    if not isinstance(p, (int, float)):
+        raise core.ArgumentError(f"[vector_norm] expected p to be a number, got {p!r}")
     if dtype is not None:
         x = _C_ops.cast(x, dtype)
     p, axes = float(p), axes_list(axis)
-    size = _C_ops.abs(x)
-    if p == math.inf:
-        result = _C_ops.max(size, axes, keepdim)
-    elif p == -math.inf:
-        result = _C_ops.min(size, axes, keepdim)
-    elif p == 0:
-        result = _C_ops.sum(_C_ops.cast(size != 0, size.dtype), axes, None, keepdim)
-    elif p == 1:
-        result = _C_ops.sum(size, axes, None, keepdim)
-    elif p == 2:
+    if is_complex(x.dtype):
+        x = _C_ops.abs(x)
+    if p == 2:
         result = _C_ops.frobenius_norm(x, axes, keepdim, not axes)
-    elif len(axes) == 1:
-        result = _C_ops.p_norm(x, p, axes[0], 1e-12, keepdim, False)
+    elif len(axes) <= 1:
+        result = _C_ops.p_norm(x, p, axes[0] if axes else -1, 1e-12, keepdim, not axes)
     else:
-        result = _C_ops.pow(_C_ops.sum(_C_ops.pow(size, p), axes, None, keepdim), 1.0 / p)
+        rows, kept = merged_rows(x, axes)
+        result = _C_ops.p_norm(rows, p, -1, 1e-12, False, False)
+        result = _C_ops.reshape(result, kept) if keepdim else result
     return finish(result, out)
 
 
 def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B006 - official's default
     """A norm of the matrices in the two axes `axis`: "fro", 1, -1, inf, -inf (and "nuc", 2, -2 by singular values)."""
     axes = [axis_in(a, x.ndim, "norm") for a in axis]
+    if is_complex(x.dtype) and p not in ("nuc", 2, -2):
+        x = _C_ops.abs(x)
     if p == "fro":
         return _C_ops.frobenius_norm(x, axes, keepdim, False)
     if p in (1, -1, math.inf, -math.inf):
@@ -211,7 +224,7 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
         p = 2.0
     if isinstance(p, str):
         if p == "fro" and (axis is None or len(axes) <= 2):
-            return finish(_C_ops.frobenius_norm(x, axes, keepdim, not axes), out)
+            return finish(vector_norm(x, 2.0, axes, keepdim), out)
         if p != "nuc" or len(axes) not in (0, 2):
             raise ValueError(f"only valid string values are 'fro' or 'nuc', found {p}")
         return finish(matrix_norm(x, "nuc", axes or [-2, -1], keepdim), out)

@@ -7,7 +7,7 @@ import math
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, finish, sizes_agree
+from ._common import Tensor, accepts, axes_list, axis_in, check_tensors, finish, sizes_agree
 from .indexing import *  # noqa: F403
 from .joining import (  # noqa: F401
     _at_least,
@@ -40,15 +40,17 @@ from .joining import (  # noqa: F401
 )
 
 
-def _varargs(first, more):
+def _varargs(op, what, first, more):
     """``x.reshape(2, 3)`` and ``x.reshape([2, 3])``."""
+    if first is None and not more:
+        raise core.ArgumentError(f"[{op}] missing the required argument '{what}'")
     return [first, *more] if more else first
 
 
 @accepts(x="input")
 def reshape(x, shape=None, *more, name=None, out=None):
     """`x` with another shape; -1 is what remains, 0 the size of `x` there. Shares memory where strides allow it."""
-    shape = [shape] if isinstance(shape, int) and not more else _varargs(shape, more)
+    shape = [shape] if isinstance(shape, int) and not more else _varargs("reshape", "shape", shape, more)
     return finish(_C_ops.reshape(x, shape), out)
 
 
@@ -59,16 +61,16 @@ def transpose(x, perm=None, *more, name=None, dim0=None, dim1=None):
         return swapaxes(x, dim0, dim1)
     if isinstance(perm, int) and len(more) == 1:
         return swapaxes(x, perm, more[0])
-    return _C_ops.transpose(x, _varargs(perm, more))
+    return _C_ops.transpose(x, _varargs("transpose", "perm", perm, more))
 
 
-def permute(input, *dims, **kwargs):
+def permute(input=None, *given, x=None, dims=None, perm=None):
     """``transpose`` to the order `dims`."""
-    if kwargs:
-        input = kwargs.get("x", input)
-        dims = kwargs.get("dims", kwargs.get("perm", dims))
-    order = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else list(dims)
-    return _C_ops.transpose(input, [int(a) for a in order])
+    given = next((d for d in (dims, perm) if d is not None), given)
+    order = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
+    if not order and (input if x is None else x).ndim:
+        raise core.ArgumentError("[permute] missing the required argument 'dims'")
+    return _C_ops.transpose(input if x is None else x, axes_list(order))
 
 
 @accepts(x="input", axis="dim")
@@ -86,12 +88,14 @@ def unsqueeze(x, axis=None, name=None):
 @accepts(x="input", shape="size")
 def expand(x, shape=None, *more, name=None):
     """`x` broadcast to `shape`; -1 keeps a size."""
-    return _C_ops.expand(x, _varargs(shape, more))
+    return _C_ops.expand(x, _varargs("expand", "shape", shape, more))
 
 
 def expand_as(x, y=None, name=None, other=None):
     """`x` broadcast to the shape of `y`."""
-    return _C_ops.expand(x, (other if y is None else y).shape)
+    y = other if y is None else y
+    check_tensors("expand_as", x=x, y=y)
+    return _C_ops.expand(x, y.shape)
 
 
 @accepts(x="input", repeat_times="dims")
@@ -137,7 +141,7 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006 - official's default
         raise ValueError(f"[rot90] expected two different axes of {x.ndim}, got {axes}")
     k %= 4
     if k == 0:
-        return _C_ops.assign(x)
+        return x
     if k == 2:
         return _C_ops.flip(x, axes)
     order = list(range(x.ndim))
@@ -206,9 +210,9 @@ def unflatten(x, axis, shape, name=None):
     return _C_ops.reshape(x, [*x.shape[:axis], *shape, *x.shape[axis + 1 :]])
 
 
-def view(x, shape_or_dtype=None, *more, name=None, **kwargs):
+def view(x, shape_or_dtype=None, *more, name=None, size=None, dtype=None):
     """`x`'s memory under another shape, or its bytes as another dtype."""
-    target = kwargs.get("size", kwargs.get("dtype", shape_or_dtype))
+    target = _varargs("view", "shape_or_dtype", next((t for t in (size, dtype, shape_or_dtype) if t is not None), None), ())
     if not more and (isinstance(target, (core.DType, str)) or _is_numpy_type(target)):
         return _core.view_dtype(x, target)
     return _C_ops.reshape(x, [target, *more] if more or isinstance(target, int) else target)
@@ -285,7 +289,7 @@ def crop(x, shape=None, offsets=None, name=None):
     for i, (begin, end) in enumerate(zip(offsets, ends)):
         if begin < 0 or end > x.shape[i]:
             raise ValueError(f"[crop] [{begin}, {end}) is not within axis {i} of size {x.shape[i]}")
-    return _C_ops.slice(x, list(range(x.ndim)), offsets, ends, [], [])
+    return _C_ops.assign(_C_ops.slice(x, list(range(x.ndim)), offsets, ends, [], []))
 
 
 def unfold(x, axis, size, step, name=None):

@@ -87,12 +87,7 @@ _CASTS = {
 
 def type_as(self, other):
     """This tensor in the dtype of `other`."""
-    return _C_ops.cast(self, other.dtype)
-
-
-def astype(self, dtype):
-    """This tensor in another dtype."""
-    return _C_ops.cast(self, dtype)
+    return self.astype(other.dtype)
 
 
 def _new(name, make):

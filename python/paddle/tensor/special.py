@@ -189,6 +189,9 @@ def renorm(x, p, axis, max_norm):
     """`x` with each slice along `axis` whose p-norm exceeds `max_norm` scaled to it."""
     axis = axis_in(axis, x.ndim, "renorm")
     others = [a for a in range(x.ndim) if a != axis]
-    norms = _C_ops.pow(_C_ops.sum(_C_ops.pow(_C_ops.abs(x), float(p)), others, None, True), 1.0 / p)
-    factor = _C_ops.where(norms > max_norm, max_norm / (norms + 1e-7), _C_ops.full_like(norms, 1, None, None))
+    total = _C_ops.sum(_C_ops.pow(_C_ops.abs(x), float(p)), others, None, True)
+    one = _C_ops.full_like(total, 1, None, None)
+    positive = total > 0  # a root has no slope at 0
+    norms = _C_ops.where(positive, _C_ops.pow(_C_ops.where(positive, total, one), 1.0 / p), total)
+    factor = _C_ops.where(norms > max_norm, max_norm / (norms + 1e-7), one)
     return x * factor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, finish, is_inexact
+from ._common import Tensor, accepts, axes_list, finish, is_inexact, merged_rows
 
 
 @accepts(x="input", axis="dim")
@@ -29,19 +29,20 @@ def _as_float(x):
     return _C_ops.cast(x, core.get_default_dtype())
 
 
-def _rows(x, axes):
-    """`x` with `axes` merged into one last axis, and the shape that the result has with keepdim."""
-    axes = [axis_in(a, x.ndim, "quantile") for a in axes] or list(range(x.ndim))
-    rest = [a for a in range(x.ndim) if a not in axes]
-    order = rest + axes
-    moved = _C_ops.transpose(x, order) if order != list(range(x.ndim)) else x
-    kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
-    return _C_ops.reshape(moved, [x.shape[a] for a in rest] + [-1]), kept
-
-
 def _pick(ordered, position):
     """Elements of the last axis at positions of the same leading shape."""
     return _C_ops.take_along_axis(ordered, position, ordered.ndim - 1)
+
+
+def _shared(picked, rows):
+    """`picked` of the last axis of `rows`; its gradient is shared evenly by all elements that equal it."""
+    if rows.stop_gradient or not core.grad_enabled():
+        return picked
+    picked = picked.detach()
+    alike = _C_ops.logical_and(_C_ops.equal(rows, picked), _C_ops.isfinite(rows))
+    nothing = _C_ops.where(alike, rows - picked, _C_ops.full_like(rows, 0, None, None))  # 0, with a slope of 1
+    count = _C_ops.sum(_C_ops.cast(alike, rows.dtype), [-1], None, True)
+    return picked + _C_ops.sum(nothing, [-1], None, True) / _C_ops.clip(count, 1, float("inf"))
 
 
 def _full_as(x, value, dtype):
@@ -70,7 +71,7 @@ def _median(x, axis, keepdim, mode, out, skip_nan):
         raise TypeError("In median, the input x should be a Tensor.")
     if mode == "avg" and str(x.dtype) != "paddle.float64" and not is_inexact(x.dtype):
         x = _as_float(x)
-    rows, kept = _rows(x, axes_list(axis))
+    rows, kept = merged_rows(x, axes_list(axis))
     if rows.shape[-1] == 0:
         result = _C_ops.full(kept if keepdim else list(rows.shape[:-1]), float("nan"), x.dtype, None)
         return finish(result, out)
@@ -84,9 +85,9 @@ def _median(x, axis, keepdim, mode, out, skip_nan):
         count = n - _C_ops.sum(_C_ops.cast(bad, core.int64), [-1], None, True)
     low = _C_ops.clip((count - 1) // 2, 0, n - 1)
     high = _C_ops.clip(count // 2, 0, n - 1)
-    result = _pick(ordered, low)
+    result = _shared(_pick(ordered, low), clean)
     if mode == "avg":
-        result = (result + _pick(ordered, high)) / 2
+        result = (result + _shared(_pick(ordered, high), clean)) / 2
     place = _pick(index, low)
     if bad is not None:
         nan = _C_ops.full_like(result, float("nan"), None, None)
@@ -134,7 +135,7 @@ def _quantile(x, q, axis, keepdim, interpolation, skip_nan):
     points = q.tolist() if isinstance(q, Tensor) and q.ndim else [float(q)] if not several else [float(v) for v in q]
     if not points or any(not 0 <= v <= 1 for v in points):
         raise ValueError("q should be in range [0, 1]")
-    rows, kept = _rows(_as_float(x), axes_list(axis))
+    rows, kept = merged_rows(_as_float(x), axes_list(axis))
     bad = _C_ops.isnan(rows)
     clean = _C_ops.where(bad, _C_ops.full_like(rows, float("inf"), None, None), rows)
     ordered = _C_ops.argsort(clean, -1, False, True)[0]
@@ -159,7 +160,7 @@ def _quantile(x, q, axis, keepdim, interpolation, skip_nan):
             share = (
                 _C_ops.cast(at - low, rows.dtype) if interpolation == "linear" else _C_ops.full_like(a, 0.5, None, None)
             )
-            a = _C_ops.where(a == b, a, a + (b - a) * share)
+            a = _C_ops.where(_C_ops.logical_and(a == b, _C_ops.isinf(a)), a, a + (b - a) * share)
         a = _C_ops.where((count == 0) if skip_nan else (missing > 0), nan, a)
         results.append(_C_ops.reshape(a, shape))
     return _C_ops.stack(results, 0) if several else results[0]

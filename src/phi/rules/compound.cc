@@ -136,12 +136,6 @@ Tensor trace::decompose(const Args& a) { return ops::sum(ops::diagonal(a.x, a.of
 
 Tensor mean_all::decompose(const Args& a) { return ops::mean(a.x, Ints{}); }
 
-Tensor bce_loss::decompose(const Args& a) {
-  Tensor least = number(-100.0, a.input);
-  Tensor yes = ops::maximum(ops::log(a.input), least), no = ops::maximum(ops::log(1.0 - a.input), least);
-  return -(a.label * yes + (1.0 - a.label) * no);
-}
-
 void kldiv_loss::shape(const Args& a, TensorMeta& out) {
   check_reduction("kldiv_loss", a.reduction);
   Shape s = infer::same_shape("kldiv_loss", "label", a.label, "x", a.x);

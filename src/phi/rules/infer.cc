@@ -87,7 +87,7 @@ DType scalar_dtype(const Scalar& s) {
 
 int64_t axis_of(std::string_view op, int64_t axis, int64_t rank, std::string_view name) {
   const int64_t r = std::max<int64_t>(rank, 1);
-  check(axis >= -r && axis < r, ErrorKind::kValue, "[{}] expected {} in [{}, {}), got {}", op, name, -r, r, axis);
+  check(axis >= -r && axis < r, ErrorKind::kIndex, "[{}] expected {} in [{}, {}), got {}", op, name, -r, r, axis);
   return axis < 0 ? axis + r : axis;
 }
 

@@ -196,6 +196,10 @@ Ints ones(size_t n) { return Ints(Shape(n, Dim(1))); }
 
 void slice::vjp(Vjp& v) {
   if (!v.need_input) return;
+  if (v.axes.empty()) {
+    v.input_grad = v.out_grad;
+    return;
+  }
   v.input_grad = ops::set_value_with_tensor(compose::zeros_like(v.input), v.out_grad, v.starts, v.ends,
                                             ones(v.axes.size()), v.axes, v.decrease_axis);
 }

@@ -252,6 +252,10 @@ void grid_sample::shape(const Args& a, TensorMeta& out) {
 }
 
 Tensor grid_sample::decompose(const Args& a) {
+  if (size_of(a.x.dtype()) == 2) {  // a coordinate in pixels has more digits than 16-bit floats
+    Tensor x = ops::cast(a.x, DType::kFloat32), grid = ops::cast(a.grid, DType::kFloat32);
+    return ops::cast(ops::grid_sample(x, grid, a.mode, a.padding_mode, a.align_corners), a.x.dtype());
+  }
   Shape out{a.x.dim(0), a.x.dim(1)};
   for (int64_t i = 1; i + 1 < a.grid.rank(); ++i) out.push_back(a.grid.dim(i));
   return compose::reshape_to(Grid{a}.sample(), out);

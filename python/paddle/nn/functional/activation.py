@@ -118,9 +118,13 @@ def maxout(x, groups, axis=1, name=None):
             f"when data format is NHWC. Received Attr(axis): {axis}."
         )
     if axis == 1:
-        split = [x.shape[0], x.shape[1] // groups, groups, *x.shape[2:]]
-        return paddle.max(x.reshape(split), axis=2)
-    return paddle.max(x.reshape([*x.shape[:-1], x.shape[-1] // groups, groups]), axis=-1)
+        grouped, axis = x.reshape([x.shape[0], x.shape[1] // groups, groups, *x.shape[2:]]), 2
+    else:
+        grouped, axis = x.reshape([*x.shape[:-1], x.shape[-1] // groups, groups]), x.ndim
+    if x.stop_gradient:
+        return paddle.max(grouped, axis=axis)
+    first = paddle.argmax(grouped, axis=axis, keepdim=True)  # of several equal ones it alone gets the gradient
+    return paddle.take_along_axis(grouped, first, axis).squeeze(axis)
 
 
 def mish(x, name=None):

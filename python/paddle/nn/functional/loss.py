@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import paddle
 
+from ... import _C_ops
 from .. import functional as F
 from ._args import check_reduction, reduce
 from .cross_entropy import (  # noqa: F401
@@ -70,9 +71,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
         weight (Tensor, optional): broadcasts.
     """
     check_reduction("binary_cross_entropy", reduction)
-    positive = paddle.clip(paddle.log(input), min=-100.0)
-    negative = paddle.clip(paddle.log(1.0 - input), min=-100.0)
-    loss = -(label * positive + (1.0 - label) * negative)
+    loss = _C_ops.bce_loss(input, label)
     return reduce(loss if weight is None else loss * weight, reduction)
 
 

@@ -14,7 +14,7 @@ __all__ = []
 def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
     """max(0, -label * (input - other) + `margin`), label in {1, -1}."""
     check_reduction("margin_ranking_loss", reduction)
-    return reduce(paddle.clip(-label * (input - other) + margin, min=0.0), reduction)
+    return reduce(F.relu(-label * (input - other) + margin), reduction)
 
 
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
@@ -22,7 +22,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     check_reduction("hinge_embedding_loss", reduction)
     zero = paddle.zeros_like(input)
     loss = paddle.where(label == 1.0, input, zero)
-    loss = loss + paddle.where(label == -1.0, paddle.clip(margin - input, min=0.0), zero)
+    loss = loss + paddle.where(label == -1.0, F.relu(margin - input), zero)
     return reduce(loss, reduction)
 
 

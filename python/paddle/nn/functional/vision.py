@@ -25,16 +25,10 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     """[N, C * r^2, H, W] to [N, C, H * r, W * r], r = `upscale_factor`. Source: Shi et al., 2016."""
     if not isinstance(upscale_factor, int):
         raise TypeError("upscale factor must be int type")
-    r = upscale_factor
     if len(x.shape) != 4:
         raise ValueError(f"Input x should be 4D tensor, but received x with the shape of {list(x.shape)}")
-    if _last(data_format, "pixel_shuffle"):
-        n, h, w, c = x.shape
-        y = x.reshape([n, h, w, c // (r * r), r, r])
-        return paddle.transpose(y, [0, 1, 4, 2, 5, 3]).reshape([n, h * r, w * r, c // (r * r)])
-    n, c, h, w = x.shape
-    y = x.reshape([n, c // (r * r), r, r, h, w])
-    return paddle.transpose(y, [0, 1, 4, 2, 5, 3]).reshape([n, c // (r * r), h * r, w * r])
+    _last(data_format, "pixel_shuffle")
+    return _C_ops.pixel_shuffle(x, upscale_factor, data_format)
 
 
 def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
@@ -45,14 +39,8 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
         raise TypeError("Downscale factor must be int type")
     if downscale_factor <= 0:
         raise ValueError("Downscale factor must be positive")
-    r = downscale_factor
-    if _last(data_format, "pixel_unshuffle"):
-        n, h, w, c = x.shape
-        y = x.reshape([n, h // r, r, w // r, r, c])
-        return paddle.transpose(y, [0, 1, 3, 5, 2, 4]).reshape([n, h // r, w // r, c * r * r])
-    n, c, h, w = x.shape
-    y = x.reshape([n, c, h // r, r, w // r, r])
-    return paddle.transpose(y, [0, 1, 3, 5, 2, 4]).reshape([n, c * r * r, h // r, w // r])
+    _last(data_format, "pixel_unshuffle")
+    return _C_ops.pixel_unshuffle(x, downscale_factor, data_format)
 
 
 def channel_shuffle(x, groups, data_format="NCHW", name=None):
@@ -60,11 +48,8 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     if len(x.shape) != 4:
         raise ValueError(f"Input x should be 4D tensor, but received x with the shape of {list(x.shape)}")
     _positive(groups, "groups")
-    if _last(data_format, "channel_shuffle"):
-        n, h, w, c = x.shape
-        return paddle.transpose(x.reshape([n, h, w, groups, c // groups]), [0, 1, 2, 4, 3]).reshape([n, h, w, c])
-    n, c, h, w = x.shape
-    return paddle.transpose(x.reshape([n, groups, c // groups, h, w]), [0, 2, 1, 3, 4]).reshape([n, c, h, w])
+    _last(data_format, "channel_shuffle")
+    return _C_ops.channel_shuffle(x, groups, data_format)
 
 
 def affine_grid(theta, out_shape, align_corners=True, name=None):
