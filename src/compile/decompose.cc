@@ -23,8 +23,10 @@ bool wanted(const Operation& op, DecomposeWhat what) {
   if (!info || !info->decompose || info->has(kPrimitive | kRandom | kInplaceOnly | kControlFlow | kDataDependentShape))
     return false;
   if (what == DecomposeWhat::kAll) return true;
+  const bool kernel = kernels::find_kernel(*info, Place::cpu().kind);
+  if (what == DecomposeWhat::kContractions) return info->has(kMatmulLike) && !kernel;
   // Contractions and the like have kernels that no composition of loops beats; what the compiler takes as it is stays.
-  return !info->has(kMatmulLike) && !info->has(kNeedsKernel) && !info->expr && !info->has(kReduction) &&
+  return !(info->has(kMatmulLike) && kernel) && !info->has(kNeedsKernel) && !info->expr && !info->has(kReduction) &&
          !info->has(kView | kIndexMap) && !cinn::translatable(op);
 }
 
@@ -114,7 +116,14 @@ bool expand(dispatch::Trace& trace, Operation& op) {
   Renaming renaming;
   for (size_t i = 0; i < op.num_results(); ++i)
     if (results[i]) renaming.result(results[i].type(), op.result(i).type());
-  for (Operation* fresh = op.prev(); fresh != before; fresh = fresh->prev()) renaming.apply(*fresh);
+  bool stop = true;
+  for (Value v : op.results_vector()) stop &= !v.type() || v.stop_gradient();
+  for (Operation* fresh = op.prev(); fresh != before; fresh = fresh->prev()) {
+    renaming.apply(*fresh);
+    // What is between is differentiated as the operator would have been.
+    for (Value v : fresh->results_vector())
+      if (!stop && v.type()) v.set_stop_gradient(false);
+  }
   for (size_t i = 0; i < op.num_results(); ++i) {
     if (!results[i]) continue;
     if (results[i].type() != op.result(i).type()) {

@@ -5,9 +5,10 @@
 namespace paddle::compile {
 
 enum class DecomposeWhat {
-  kAll,         // every operator that has a composition and isn't a primitive
-  kToFuse,      // only those that the compiler can then fuse and that nothing runs better
-  kEvaluating,  // those whose record says in `evaluation` that they write nothing as they are called: normalisations
+  kAll,           // every operator that has a composition and isn't a primitive
+  kContractions,  // those that stand for products and have no kernel: what is made of products can then be recognised
+  kToFuse,        // only those that the compiler can then fuse and that nothing runs better
+  kEvaluating,    // those whose record says in `evaluation` that they write nothing as they are called: normalisations
 };
 
 // In every block. Returns how many operators were replaced.

@@ -7,6 +7,7 @@
 #include "dispatch/trace.h"
 #include "pir/custom_gradient.h"
 #include "pir/op_def.h"
+#include "pir/written_input.h"
 
 namespace paddle::compile {
 namespace {
@@ -255,6 +256,7 @@ pir::Program official_form(const pir::Program& program) {
     if (op->is("pd_op.where")) choices.push_back(op);
     if (op->is("pd_op.conv_input_grad")) transposed.push_back(op);
     op->erase_attr("op_role");
+    op->erase_attr(pir::kWritesInput);
     for (const Renamed& r : kRenamed)
       if (op->is(r.ours)) {
         rename(*op, r);

@@ -111,6 +111,13 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   steps.add("canonicalise");
   steps.add("dead_code");
   steps.add("common_subexpression");
+  if (options.place.is_cpu()) {
+    steps.add("decompose_contractions", [](pir::Operation&, pir::PassContext& context) {
+      return decompose(context.program(), DecomposeWhat::kContractions) > 0;
+    });
+    steps.add("canonicalise");
+    steps.add("fuse_attention");
+  }
   // A program that writes no weights is taken apart and put together around the kernels that hold them.
   const bool held =
       (options.inference || options.keep_weights) && options.place.is_cpu() && !flags::get_bool("check_nan_inf");

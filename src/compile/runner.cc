@@ -42,6 +42,17 @@ Tensors here(std::span<const Tensor> list) {
   return parts;
 }
 
+// Weights that a program writes, it writes at every run: a step of training. Buffers (caches, statistics) may be.
+bool keeps_weights(const pir::Program& program) {
+  std::vector<std::string> written;
+  for (const pir::Operation& op : program.block())
+    if (op.is("builtin.set_parameter")) written.push_back(op.attr("parameter_name").as_string());
+  return std::all_of(written.begin(), written.end(), [&](const std::string& name) {
+    const Tensor t = program.parameter(name);
+    return t.defined() && t.stop_gradient();
+  });
+}
+
 std::string key_of(const PipelineOptions& options) {
   std::string key = fmt::format("{}:{};", options.place.kind, options.place.index);
   for (auto& [name, attr] : options.inputs) key += name + "=" + spmd::encode(*attr) + ";";
@@ -133,21 +144,33 @@ std::vector<Tensor> Runner::parameters_now() const {
 }
 
 void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const {
-  auto put = [](const Tensor& written, const Tensor& value) {
-    if (written.is_dist() && !spmd::dist_payload(written).local.defined()) return;  // on another mesh
-    Tensor target = distributed::local_part(written);
-    if (target->storage == value->storage && target->offset == value->offset) return;  // written in place
-    if (target.shape() == value.shape() && target.dtype() == value.dtype())
-      dispatch::copy_into(target, value);
-    else
-      Tensor(target).become(value);
-  };
   auto result = [&](const std::string& name) -> const Tensor& {
     auto it = std::find(result_names_.begin(), result_names_.end(), name);
     return results[static_cast<size_t>(it - result_names_.begin())];
   };
-  for (const ParameterWrite& w : parameter_writes_) put(parameters_[w.parameter], results[w.result]);
-  for (const auto& w : captured_.input_writes) put(inputs[w.input], result(w.output));
+  std::vector<std::pair<Tensor, Tensor>> writes;  // what is written, and with what
+  auto add = [&](const Tensor& written, const Tensor& value) {
+    if (written.is_dist() && !spmd::dist_payload(written).local.defined()) return;  // on another mesh
+    Tensor target = distributed::local_part(written);
+    if (target->storage == value->storage && target->offset == value->offset) return;  // written in place
+    writes.emplace_back(std::move(target), value);
+  };
+  for (const ParameterWrite& w : parameter_writes_) add(parameters_[w.parameter], results[w.result]);
+  for (const auto& w : captured_.input_writes) add(inputs[w.input], result(w.output));
+  // A value that lies where another is to be written: two that change places.
+  for (size_t i = 1; i < writes.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (writes[k].first->storage == writes[i].second->storage) {
+        Tensor copy = Tensor::empty(writes[i].second.shape(), writes[i].second.dtype(), writes[i].second.place());
+        dispatch::copy_into(copy, writes[i].second);
+        writes[i].second = copy;
+      }
+  for (auto& [target, value] : writes) {
+    if (target.shape() == value.shape() && target.dtype() == value.dtype())
+      dispatch::copy_into(target, value);
+    else
+      target.become(value);
+  }
   for (const auto& w : captured_.grad_writes) {
     autograd::Meta& m = autograd::meta_of(w.leaf);
     if (!w.zeros) {
@@ -174,7 +197,7 @@ Runner::Plain Runner::prepare_guarded(PipelineOptions options) {
   DimGuardSink sink(&captured_.guards);
   Plain made;
   options.stayed = &made.stayed;
-  options.keep_weights = parameter_writes_.empty();
+  options.keep_weights = keeps_weights(captured_.program);
   made.program = prepare(captured_.program, options);
   return made;
 }
@@ -293,7 +316,7 @@ std::vector<std::pair<std::string, std::string>> Runner::stages() {
   DimGuardSink sink(&asked);
   out.emplace_back("captured", p.str());
   PipelineOptions options = latest_;
-  options.keep_weights = parameter_writes_.empty();
+  options.keep_weights = keeps_weights(captured_.program);
   if (!options.inputs.empty() || distributed::is_distributed(p)) {
     distributed::PartitionOptions partition;
     partition.inputs = std::move(options.inputs);
@@ -314,7 +337,7 @@ std::string Runner::compiled_text() {
   std::vector<DimGuard> asked;
   DimGuardSink sink(&asked);
   PipelineOptions options = latest_;
-  options.keep_weights = parameter_writes_.empty();
+  options.keep_weights = keeps_weights(captured_.program);
   optimise(p, options);
   return p.str();
 }

@@ -78,7 +78,13 @@ void TrainingProgram::build(const pir::Program& program, const std::vector<uint8
 // The forward part; the backward part is left in backward_program_.
 Finished TrainingProgram::differentiated(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
                                          const std::vector<bool>& stop) {
-  dispatch::Trace trace("backward", program.clone());
+  pir::Program joint = program.clone();
+  // First, so that it's the operator that is differentiated. Sharded tensors have their rules by the user's operators.
+  if (options_.place.is_cpu() && inputs_.empty() && !distributed::is_distributed(joint)) {
+    decompose(joint, DecomposeWhat::kContractions);
+    passes::fuse_attention(joint.module(), true);
+  }
+  dispatch::Trace trace("backward", std::move(joint));
   dispatch::StackScope scope(&trace);
   std::vector<Value> sources, results;
   std::vector<Value> data, parameters;

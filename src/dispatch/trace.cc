@@ -5,6 +5,7 @@
 #include "api/ops.h"
 #include "dispatch/state.h"
 #include "pir/recompute.h"
+#include "pir/written_input.h"
 
 namespace paddle::dispatch {
 
@@ -274,7 +275,7 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
   CapturedProgram result;
   auto shadow = [&](const std::string& name, pir::Value v) {
     builder_.set_loc({});
-    builder_.shadow_output(name, v);
+    return builder_.shadow_output(name, v);
   };
   for (const Tensor& t : outputs) {
     std::string name = "output_" + std::to_string(result.num_outputs++);
@@ -288,7 +289,8 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
     pir::Value v = refreshed(inputs_[i]);
     if (v == input_payloads_[i]->value) continue;
     std::string name = "write_" + std::to_string(i);
-    shadow(name, v);
+    pir::Operation* input = input_payloads_[i]->value.defining_op();
+    shadow(name, v)->set_attr(pir::kWritesInput, input->attr("name"));
     result.input_writes.push_back({i, name});
   }
   for (size_t i = 0; i < grads_.size(); ++i) {

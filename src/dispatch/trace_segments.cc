@@ -7,6 +7,7 @@
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "pir/op_args.h"
+#include "pir/written_input.h"
 
 namespace paddle::dispatch {
 namespace {
@@ -175,7 +176,8 @@ void Trace::captures_to_inputs(CapturedProgram& program, Tensors& inputs) {
     pir::Builder b;
     // With the other results: those of parameters come after them.
     b.before(op);
-    b.shadow_output(name, op->operand(0));
+    b.shadow_output(name, op->operand(0))
+        ->set_attr(pir::kWritesInput, pir::Attribute::string(program.inputs[it->second].name));
     program.input_writes.push_back({it->second, name});
     op->erase();
   }

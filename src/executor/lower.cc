@@ -4,6 +4,7 @@
 #include "pir/constant.h"
 #include "pir/dominance.h"
 #include "pir/effects.h"
+#include "pir/written_input.h"
 
 namespace paddle::executor {
 
@@ -124,13 +125,31 @@ std::unordered_map<Value, const Operation*> Lowering::last_uses(const Block& blo
 
 void Lowering::find_written_parameters(Block& top) {
   std::unordered_map<std::string, Value> parameters;
-  for (Operation& op : top)
+  std::unordered_map<std::string, Value> inputs;
+  for (Operation& op : top) {
     if (op.is("builtin.parameter")) parameters[op.attr("parameter_name").as_string()] = op.result();
-  for (Operation& op : top)
-    if (op.is("builtin.set_parameter")) {
-      auto it = parameters.find(op.attr("parameter_name").as_string());
-      if (it != parameters.end()) becomes_[it->second] = op.operand(0);
+    if (op.is("pd_op.data")) inputs[op.attr("name").as_string()] = op.result();
+  }
+  auto note = [&](const auto& named, const pir::Attribute& name, Value v) {
+    if (auto it = named.find(name.as_string()); it != named.end()) becomes_[it->second] = v;
+  };
+  for (Operation& op : top) {
+    if (op.is("builtin.set_parameter")) note(parameters, op.attr("parameter_name"), op.operand(0));
+    if (pir::Attribute name = op.attr(pir::kWritesInput)) note(inputs, name, op.operand(0));
+  }
+  for (auto& [from, to] : becomes_) {
+    std::vector<Value> way;
+    Value v = to;
+    while (v != from && v.is_result() && v.defining_op()->info() && v.defining_op()->num_results() == 1) {
+      const int arg = v.defining_op()->info()->outs[0].inplace_of;
+      const Value before = arg < 0 ? Value() : operand_of_arg(*v.defining_op(), arg);
+      if (!before) break;
+      way.push_back(v);
+      v = before;
     }
+    if (v == from)
+      for (Value step : way) leads_to_write_[step] = from;
+  }
 }
 
 Code Lowering::block(Block& b, bool top) {

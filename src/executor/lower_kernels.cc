@@ -128,7 +128,7 @@ void Lowering::static_metas(Operation& op, const OpInfo& info, Instruction& i) {
 
 void Lowering::targets(Operation& op, const OpInfo& info, Instruction& i,
                        std::unordered_map<Value, const Operation*>& last) {
-  if (!info.has(kInplaceOnly)) return;
+  if (!info.has(kInplaceOnly)) return partial_write(op, info, i);
   for (size_t o = 0; o < info.outs.size(); ++o) {
     int arg = info.outs[o].inplace_of;
     if (arg < 0) continue;
@@ -147,6 +147,26 @@ void Lowering::targets(Operation& op, const OpInfo& info, Instruction& i,
     }
     i.targets.push_back({static_cast<uint8_t>(o), static_cast<uint8_t>(arg), in_place});
   }
+}
+
+// An operator that writes some elements of a tensor: into the parameter or input that becomes what it makes, instead of
+// into a copy of all the others.
+void Lowering::partial_write(Operation& op, const OpInfo& info, Instruction& i) {
+  if (info.outs.size() != 1 || info.outs[0].inplace_of < 0 || !i.kernel || info.has(kElementwise | kBroadcast | kView))
+    return;
+  const auto arg = static_cast<size_t>(info.outs[0].inplace_of);
+  const Value v = operand_of_arg(op, static_cast<int>(arg));
+  if (!v || op.block() != &e_.program_.block() || v.type() != op.result().type()) return;
+  auto on_way = leads_to_write_.find(op.result());
+  if (on_way == leads_to_write_.end() || (v != on_way->second && !written_through_.count(v))) return;
+  if (aliases().read_after(v, op)) return;
+  written_through_.insert(op.result());
+  i.targets.push_back({0, static_cast<uint8_t>(arg), true});
+}
+
+const Aliases& Lowering::aliases() {
+  if (!aliases_) aliases_ = std::make_unique<Aliases>(e_.program_.block(), e_.place_);
+  return *aliases_;
 }
 
 Value Lowering::item_of(Value list, size_t k) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <unordered_set>
 
+#include "executor/aliases.h"
 #include "executor/group_code.h"
 #include "executor/lower.h"
 #include "executor/memory.h"
@@ -96,6 +97,9 @@ class Lowering {
   // afterwards and the memory is ours or the parameter becomes just this result; else a copy is overwritten.
   void targets(Operation& op, const OpInfo& info, Instruction& i, std::unordered_map<Value, const Operation*>& last);
 
+  void partial_write(Operation& op, const OpInfo& info, Instruction& i);
+  const Aliases& aliases();  // of the program's top block
+
   static Value item_of(Value list, size_t k);
   static Value operand_of_arg(Operation& op, int arg);
   bool last_use_is(Value v, const Operation& op, std::unordered_map<Value, const Operation*>& last);
@@ -108,7 +112,10 @@ class Lowering {
   Executable& e_;
   std::unordered_map<Value, uint32_t> slots_;
   std::vector<SlotType> slot_types_;
-  std::unordered_map<Value, Value> becomes_;
+  std::unordered_map<Value, Value> becomes_;         // a parameter or input: what is written to it in the end
+  std::unordered_map<Value, Value> leads_to_write_;  // between a parameter or input and what it becomes: which
+  std::unordered_set<Value> written_through_;        // made where a parameter or input lies
+  std::unique_ptr<Aliases> aliases_;
   std::unordered_map<const Operation*, cinn::CompiledRegion> groups_;
   std::unordered_set<Value> group_inputs_;
   std::unordered_set<int64_t> bound_;

@@ -156,6 +156,7 @@ void Runner::any_kernel(const Instruction& i) {
     dispatch::infer(c);
   }
   if (!i.targets.empty()) protect(i, args);
+  c.inplace = !i.targets.empty() && !i.op->has(kInplaceOnly);
   dispatch::run_kernel(c);
   // Programs of the official release may have surplus results that nobody uses (batch_norm's reserve space).
   for (size_t k = 0; k < std::min(i.results.size(), c.num_outs()); ++k) {

@@ -35,6 +35,10 @@ struct FoldOptions {
 // Replaces operations whose operands are all constant by their value. Returns how many.
 size_t fold_constants(pir::Program& program, const ConstantEvaluator& evaluate, const FoldOptions& options = {});
 
+// Products around a softmax that nobody else reads become `attention`. training: not where the mask needs a gradient,
+// which only the composition gives without making all weights twice.
+size_t fuse_attention(pir::Operation& root, bool training = false);
+
 // ---- for programs that write no weights, on a CPU
 
 // Parameters that are written with what they hold are not written.

@@ -63,6 +63,16 @@ void register_passes() {
          fuse_epilogue);
   simple("channels_last", "convolutions and what lies between them with channels last", "rewritten", channels_last);
   simple("hold_weights", "what follows from weights alone is computed once", "held", hold_weights);
+  pir::register_pass("fuse_attention", "products around a softmax as one operator; options: training",
+                     [](const PassOptions& options) {
+                       only("fuse_attention", options, {"training"});
+                       const bool training = boolean(options, "training", false);
+                       return pir::make_pass("fuse_attention", [training](Operation& root, PassContext& context) {
+                         const size_t n = fuse_attention(root, training);
+                         context.count("fused", static_cast<int64_t>(n));
+                         return n > 0;
+                       });
+                     });
   pir::register_pass("constant_folding", "computes operations on constants; options: parameters, max_bytes",
                      [](const PassOptions& options) {
                        only("constant_folding", options, {"parameters", "max_bytes"});

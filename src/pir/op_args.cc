@@ -91,8 +91,7 @@ struct DefaultText {
     return v;
   }
   double real(std::string_view s) const {
-    if (s.ends_with('f')) s.remove_suffix(1);
-    if (s == "in") return std::numeric_limits<double>::infinity();  // "inf" without its f
+    if (s.ends_with('f') && !s.ends_with("inf")) s.remove_suffix(1);
     double v = 0;
     auto r = std::from_chars(s.data(), s.data() + s.size(), v);
     if (r.ec != std::errc() || r.ptr != s.data() + s.size()) bad();

@@ -269,6 +269,23 @@ def fused_gemm(x, y, bias, residual, trans_x, trans_y, activation):
     return _act(out if residual is None else out + residual, activation)
 
 
+def attention(query, key, value, mask, scale, causal, fill):
+    """Head by head, row by row."""
+    batch, rows, heads, _ = query.shape
+    columns, groups = key.shape[1], heads // key.shape[2]
+    mask = None if mask is None else np.broadcast_to(mask, [batch, heads, rows, columns])
+    out = np.zeros([*query.shape[:3], value.shape[3]])
+    for b, h, i in np.ndindex(batch, heads, rows):
+        scores = key[b, :, h // groups] @ query[b, i, h] * scale
+        if causal:
+            scores[max(0, i + columns - rows + 1) :] = -np.inf
+        if mask is not None:
+            scores = np.where(mask[b, h, i], scores, fill) if mask.dtype == bool else scores + mask[b, h, i]
+        weights = np.exp(scores - scores.max())
+        out[b, i, h] = weights @ value[b, :, h // groups] / weights.sum()
+    return out
+
+
 # -- transforms: normalisations are named as NumPy's of the same direction
 
 
@@ -294,6 +311,7 @@ def fft_c2r(x, axes, normalization, forward, last_dim_size):
 
 
 REFERENCES = {
+    "attention": attention,
     "fused_conv2d_add_act": fused_conv,
     "fused_gemm_epilogue": fused_gemm,
     "fft_c2c": fft_c2c,

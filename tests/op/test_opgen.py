@@ -117,6 +117,13 @@ def test_typed_functions(tree):
     ) in source
 
 
+def test_families_that_stand_apart(tree):
+    (tree / "ops/far.yaml").write_text(SUPPORT.split("\n\n")[0].replace("divide", "over").replace("  doc", "  apart: true\n  doc"))
+    umbrella = (generated(tree, TINY + SUPPORT) / "api/ops.h").read_text()
+    assert "ops_tiny.h" in umbrella
+    assert "ops_far.h" not in umbrella
+
+
 def test_table_rows(tree):
     table = (generated(tree, TINY + SUPPORT) / "api/op_table.cc").read_text()
     row = next(line for line in table.splitlines() if '.name = "softsign", .family' in line)

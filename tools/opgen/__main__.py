@@ -25,7 +25,7 @@ def outputs(root: Path) -> dict[str, str]:
     derive.complete(families, root)
     files = {
         "api/op_table.cc": emit_api.op_table(families),
-        "api/ops.h": emit_api.umbrella(list(families)),
+        "api/ops.h": emit_api.umbrella(families),
         "bindings/py_ops.inc": emit_python.py_ops(families),
         "python/_C_ops.pyi": emit_python.c_ops_stub(families),
         "python/_op_docs.py": emit_python.op_docs(families),

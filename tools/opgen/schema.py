@@ -17,7 +17,7 @@ from .source import Raw, read_family
 FIELDS = (
     "op", "args", "out", "wide", "pir", "legacy", "alias", "shape", "dtype", "promote", "traits", "expr", "derivative",
     "combine", "init", "loops", "host", "rules", "saves", "intermediate", "nondifferentiable", "inplace", "view", "copied",
-    "random", "host_args", "data_dependent_shape", "spmd", "local", "linear_in", "layout", "evaluation", "fuses", "amp",
+    "apart", "random", "host_args", "data_dependent_shape", "spmd", "local", "linear_in", "layout", "evaluation", "fuses", "amp",
     "complex", "python", "exempt", "samples", "errors", "doc",
 )  # fmt: skip
 REQUIRED_FIELDS = ("op", "args", "out", "doc")
@@ -93,6 +93,7 @@ class Record:
     errors: list[dict] = field(default_factory=list)
     derivative: dict[str, str] = field(default_factory=dict)  # partial derivatives that `expr` alone would give otherwise
     copied: bool = False  # a view whose result is a copy for Python
+    apart: bool = False  # its typed function is not part of api/ops.h
     vjp_source: str | None = None  # C++ body of a derived vjp
     synthetic: bool = False  # made by derive.py
 
@@ -377,7 +378,7 @@ class _Parser:
                 t.add(trait)
         if any(o.view_of >= 0 for o in r.outs):
             t.add("view")
-        r.copied = self.flag("copied")
+        r.copied, r.apart = self.flag("copied"), self.flag("apart")
         if r.copied and "view" not in t:
             raise self.raw.wrong("copied", "copied: is for a view; what is none has memory of its own anyway")
         if r.inplace and "inplace_only" not in t:

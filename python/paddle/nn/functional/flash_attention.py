@@ -10,7 +10,7 @@ import math
 
 import paddle
 
-from .sdpa import attend, scaled_dot_product_attention  # noqa: F401
+from .sdpa import attend, fused, scaled_dot_product_attention  # noqa: F401
 
 __all__ = []
 
@@ -55,6 +55,8 @@ def flash_attention(
 
     Source: Dao et al., 2022 (https://arxiv.org/abs/2205.14135).
     """
+    if not return_softmax and not (dropout and training):
+        return fused(query, key, value, None, causal, softmax_scale), None
     out, weights, _ = attend(query, key, value, None, dropout, causal, training, softmax_scale)
     return out, weights if return_softmax else None
 

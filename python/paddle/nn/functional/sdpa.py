@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import paddle
+from paddle import _C_ops
 
 from .. import functional as F
 from .dropout import dropout as _dropout
@@ -52,6 +53,15 @@ def attend(query, key, value, mask=None, dropout=0.0, causal=False, training=Tru
     return out, weights, scores
 
 
+def fused(query, key, value, mask=None, causal=False, scale=None):
+    """`attend` without dropout, its output alone. Eager calls run the operator at once; programs hold the definition, which
+    every reader of files knows, and the compiler puts the operator in its place."""
+    if not paddle.in_dynamic_mode():
+        return attend(query, key, value, mask, 0.0, causal, False, scale)[0]
+    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return _C_ops.attention(query, key, value, mask, scale, causal)
+
+
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, training=True, backend=None, scale=None,
     enable_gqa=True, name=None,
@@ -77,8 +87,11 @@ def scaled_dot_product_attention(
     """
     if len(query.shape) == 3:
         query, key, value = (t.unsqueeze(0) for t in (query, key, value))
-        out = attend(query, key, value, attn_mask, dropout_p, is_causal, training, scale, enable_gqa)[0]
-        return out.squeeze(0)
+        return scaled_dot_product_attention(
+            query, key, value, attn_mask, dropout_p, is_causal, training, backend, scale, enable_gqa
+        ).squeeze(0)
     if len(query.shape) != 4:
         raise ValueError(f"[scaled_dot_product_attention] expected 4-D query, key and value, got {list(query.shape)}")
-    return attend(query, key, value, attn_mask, dropout_p, is_causal, training, scale, enable_gqa)[0]
+    if (dropout_p and training) or (query.shape[2] != key.shape[2] and not enable_gqa):
+        return attend(query, key, value, attn_mask, dropout_p, is_causal, training, scale, enable_gqa)[0]
+    return fused(query, key, value, attn_mask, is_causal, scale)

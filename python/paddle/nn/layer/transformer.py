@@ -9,6 +9,7 @@ import paddle
 
 from ...base.param_attr import ParamAttr
 from .. import functional as F
+from ..functional.sdpa import fused
 from .common import Dropout, Linear
 from .container import LayerList
 from .layers import Layer
@@ -109,6 +110,19 @@ class MultiHeadAttention(Layer):
         empty = [paddle.zeros([key.shape[0], self.num_heads, 0, self.head_dim], key.dtype) for _ in range(2)]
         return self.Cache(*empty)
 
+    def _attend(self, q, k, v, mask):
+        """The output [B, S_q, H, D], and the weights where they are there anyway. All of q, k, v with heads first."""
+        mask = _convert_attention_mask(mask, q.dtype)
+        dropout = self.dropout if self.training else 0
+        if paddle.in_dynamic_mode() and not self.need_weights and not dropout:
+            q, k, v = (paddle.transpose(t, [0, 2, 1, 3]) for t in (q, k, v))
+            return fused(q, k, v, mask, scale=self.head_dim**-0.5), None
+        scores = paddle.matmul(q * (self.head_dim**-0.5), k, transpose_y=True)
+        weights = F.softmax(scores if mask is None else scores + mask)
+        if self.dropout:
+            weights = F.dropout(weights, self.dropout, training=self.training, mode="upscale_in_train")
+        return paddle.transpose(paddle.matmul(weights, v), [0, 2, 1, 3]), weights
+
     def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
         key = query if key is None else key
         value = query if value is None else value
@@ -116,13 +130,7 @@ class MultiHeadAttention(Layer):
             q, k, v = self._prepare_qkv(query, key, value, cache)
         else:
             q, k, v, cache = self._prepare_qkv(query, key, value, cache)
-        scores = paddle.matmul(q * (self.head_dim**-0.5), k, transpose_y=True)
-        if attn_mask is not None:
-            scores = scores + _convert_attention_mask(attn_mask, scores.dtype)
-        weights = F.softmax(scores)
-        if self.dropout:
-            weights = F.dropout(weights, self.dropout, training=self.training, mode="upscale_in_train")
-        out = paddle.transpose(paddle.matmul(weights, v), [0, 2, 1, 3])
+        out, weights = self._attend(q, k, v, attn_mask)
         out = self.out_proj(out.reshape([out.shape[0], -1, self.embed_dim]))
         results = [out]
         if self.need_weights:

@@ -76,6 +76,35 @@ struct SmallProduct {
 };
 using SmallProductFn = void (*)(const SmallProduct& t);
 
+// A product of small blocks (isa_attention.h): c (+)= a b, `add`: to what c holds.
+struct BlockProduct {
+  int64_t rows, cols, depth;
+  const float* a;  // a[i * lda + p], or where `across` a[p * lda + i]
+  int64_t lda;
+  bool across;
+  const float* b;  // panels of `width` columns, `panel` apart, each stored row by row
+  int64_t panel;
+  float* c;  // its rows hold whole panels
+  int64_t ldc;
+  bool add;
+};
+// exp is 0 below: in f32 it would be denormal.
+inline constexpr float kLeastExponent = -87.33f;
+struct AttentionFns {
+  int64_t width;  // columns of a panel
+  void (*product)(const BlockProduct& t);
+  // A row of scores joins those seen before: exp(s - most) in place; what was summed before is to be multiplied by the
+  // result.
+  float (*join_scores)(float* s, int64_t n, float* most, float* total);
+  // s = exp(s - lse), the weights; g = s (g - delta), the gradient of the scores.
+  void (*score_gradient)(float* s, float* g, float lse, float delta, int64_t n);
+  void (*add_row)(float* y, const float* x, int64_t n);
+  void (*choose_row)(float* y, const uint8_t* keep, float otherwise, int64_t n);
+  float (*dot)(const float* x, const float* y, int64_t n);
+  void (*dots)(float* y, const float* x, const float* m, int64_t ldm, int64_t rows, int64_t n);
+  void (*weighted_rows)(float* y, const float* x, const float* m, int64_t ldm, int64_t rows, int64_t n);
+};
+
 // One plane of a depthwise convolution with stride 1: y[i, j] = sum w[u, v] x[i + u dh, j + v dw]. x has `pitch`
 // elements a row and holds its padding.
 template <class T>
@@ -124,6 +153,7 @@ struct RowTable {
   PanelFns panel;
   SmallProductFn small_product;
   WinogradFns winograd_first, winograd_last;  // channels first, last
+  AttentionFns attention;
 };
 
 const RowTable& row_table();  // for cpu_isa()
