@@ -45,17 +45,19 @@ bool awkward(const Tensor& t) {
   return !unit || !m.gemm_ready();
 }
 
+rows::MatrixF32 strided(const Matrix& m) {
+  return {reinterpret_cast<const float*>(m.data), m.rows, m.cols, m.row_stride, m.col_stride};
+}
+
 bool by_small_kernel(const Matrix& a, const Matrix& b, float* c) {
-  auto small = [](const Matrix& m) {
-    return rows::MatrixF32{reinterpret_cast<const float*>(m.data), m.rows, m.cols, m.row_stride, m.col_stride};
-  };
-  if (!rows::small_gemm_pays(small(a), small(b))) return false;
-  rows::small_gemm(small(a), small(b), c);
+  if (!rows::small_gemm_pays(strided(a), strided(b))) return false;
+  rows::small_gemm(strided(a), strided(b), c);
   return true;
 }
 
 void gemm_f32(const Matrix& a, const Matrix& b, float* c, int64_t n) {
   if (by_small_kernel(a, b, c)) return;
+  if (rows::gemm_pays(strided(a), strided(b))) return rows::gemm(strided(a), strided(b), c);
   char ta = a.transposed() ? 'T' : 'N', tb = b.transposed() ? 'T' : 'N';
   auto status = dnnl_sgemm(ta, tb, a.rows, n, a.cols, 1.0f, reinterpret_cast<const float*>(a.data), a.leading(),
                            reinterpret_cast<const float*>(b.data), b.leading(), 0.0f, c, n);
@@ -140,7 +142,7 @@ void gemm_f64(const Matrix& a, const Matrix& b, double* c, int64_t n) {
   auto matrix = [](const Matrix& m, int64_t cols) {
     return rows::MatrixF64{reinterpret_cast<const double*>(m.data), m.rows, cols, m.row_stride, m.col_stride};
   };
-  rows::gemm_f64(matrix(a, a.cols), matrix(b, n), c);
+  rows::gemm(matrix(a, a.cols), matrix(b, n), c);
 }
 
 void one_matrix(DType t, const Matrix& a, const Matrix& b, void* c, int64_t n) {

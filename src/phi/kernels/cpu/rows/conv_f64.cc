@@ -122,7 +122,7 @@ void conv_forward_f64(const Tensor& input, const Tensor& filter, const Tensor& o
   std::vector<double> columns(static_cast<size_t>(p.rows() * p.positions));
   each_image(p, x.data<double>(), w.data<double>(), y.data<double>(), [&](double* xs, double* ys, double* ws) {
     unfold(p, xs, columns.data());
-    rows::gemm_f64(matrix(ws, p.filters, p.rows()), matrix(columns.data(), p.rows(), p.positions), ys);
+    rows::gemm(matrix(ws, p.filters, p.rows()), matrix(columns.data(), p.rows(), p.positions), ys);
   });
   target.finish();
 }
@@ -136,7 +136,7 @@ void conv_backward_input_f64(const Tensor& out_grad, const Tensor& filter, const
   Problem p(x, w, y, g);
   std::vector<double> columns(static_cast<size_t>(p.rows() * p.positions));
   each_image(p, x.data<double>(), w.data<double>(), y.data<double>(), [&](double* xs, double* ys, double* ws) {
-    rows::gemm_f64(transposed(ws, p.filters, p.rows()), matrix(ys, p.filters, p.positions), columns.data());
+    rows::gemm(transposed(ws, p.filters, p.rows()), matrix(ys, p.filters, p.positions), columns.data());
     fold(p, columns.data(), xs);
   });
   target.finish();
@@ -153,7 +153,7 @@ void conv_backward_filter_f64(const Tensor& input, const Tensor& out_grad, const
       part(static_cast<size_t>(p.filters * p.rows()));
   each_image(p, x.data<double>(), w.data<double>(), y.data<double>(), [&](double* xs, double* ys, double* ws) {
     unfold(p, xs, columns.data());
-    rows::gemm_f64(matrix(ys, p.filters, p.positions), transposed(columns.data(), p.rows(), p.positions), part.data());
+    rows::gemm(matrix(ys, p.filters, p.positions), transposed(columns.data(), p.rows(), p.positions), part.data());
     for (size_t i = 0; i < part.size(); ++i) ws[i] += part[i];
   });
   target.finish();

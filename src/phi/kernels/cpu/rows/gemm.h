@@ -3,14 +3,24 @@
 
 namespace paddle::rows {
 
-// A matrix of doubles with any strides, in elements.
-struct MatrixF64 {
-  const double* data;
+// A matrix with any strides, in elements.
+template <class T>
+struct MatrixOf {
+  const T* data;
   int64_t rows, cols, row_stride, col_stride;
 };
+using MatrixF32 = MatrixOf<float>;
+using MatrixF64 = MatrixOf<double>;
 
 // c = a b, c dense. Blocked for the caches after Goto and van de Geijn (2008): b is packed in panels that all threads
 // share, each thread packs its own rows of a.
-void gemm_f64(const MatrixF64& a, const MatrixF64& b, double* c);
+template <class T>
+void gemm(const MatrixOf<T>& a, const MatrixOf<T>& b, T* c);
+extern template void gemm(const MatrixOf<float>&, const MatrixOf<float>&, float*);
+extern template void gemm(const MatrixOf<double>&, const MatrixOf<double>&, double*);
+
+// Whether gemm is faster than oneDNN's, as measured with AVX2: where that one reads its operands as they lie, and rows
+// fall onto each other in the cache or lines of a stand upright.
+bool gemm_pays(const MatrixF32& a, const MatrixF32& b);
 
 }  // namespace paddle::rows

@@ -12,7 +12,7 @@ using namespace tile::detail::PD_ISA;
 #if defined(__AVX512F__)
 inline constexpr int kTileRows = 8, kTileVectors = 3;
 #elif defined(__AVX2__)
-inline constexpr int kTileRows = 4, kTileVectors = 3;
+inline constexpr int kTileRows = 6, kTileVectors = 2;
 #else
 inline constexpr int kTileRows = 4, kTileVectors = 2;
 #endif

@@ -190,6 +190,7 @@ RowTable table() {
   RowTable t;
   t.f32 = fns<float>();
   t.f64 = fns<double>();
+  t.gemm_f32 = gemm<float>();
   t.gemm_f64 = gemm<double>();
   t.depthwise_f32 = depthwise<float>;
   t.depthwise_f64 = depthwise<double>;

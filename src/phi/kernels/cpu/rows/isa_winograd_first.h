@@ -86,7 +86,7 @@ void strip_columns(const Strip& s, const float* plane, StripLines& lines) {
 // Along the lines: v[6 a + i] of each tile.
 void strip_along(const WinogradTask& t, const Strip& s, const StripLines& lines, float* to) {
   for (int64_t a = 0; a < 6; ++a, to += 6 * t.v_pitch) {
-    Vf phases[4], next[4];
+    Vf phases[4], next[4] = {};  // beyond the strip: what is computed with is no denormal
     const float* line = lines.at + a * StripLines::kPitch + lines.first;
     split4(line, phases);
     for (int64_t k = 0; k < s.tiles; k += kVf) {

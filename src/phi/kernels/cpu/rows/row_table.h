@@ -147,6 +147,7 @@ struct WinogradFns {
 struct RowTable {
   RowFns<float> f32;
   RowFns<double> f64;
+  GemmFns<float> gemm_f32;
   GemmFns<double> gemm_f64;
   DepthwiseFn<float> depthwise_f32;
   DepthwiseFn<double> depthwise_f64;
