@@ -5,6 +5,7 @@
 #include "phi/kernels/cpu/activate.h"
 #include "phi/kernels/cpu/dnnl/conv.h"
 #include "phi/kernels/cpu/layout.h"
+#include "phi/kernels/cpu/pointwise_conv.h"
 #include "phi/kernels/cpu/rows/conv_f64.h"
 #include "phi/kernels/cpu/rows/depthwise.h"
 #include "phi/kernels/cpu/rows/row_span.h"
@@ -93,7 +94,7 @@ void run_conv(OpCall& c) {
   const Convolution v(c);
   if (v.out.numel() == 0) return;
   if (v.w.numel() == 0) return zero(v.out);
-  if (depthwise_conv2d(v.x, v.w, v.out, v.g)) return;
+  if (depthwise_conv2d(v.x, v.w, v.out, v.g) || pointwise_forward(v.x, v.w, v.out, v.g)) return;
   if (winograd_everywhere.load(std::memory_order_relaxed) && !v.g.channels_last && winograd_computes(v) &&
       winograd_pays(v.x, v.w, v.out, false))
     return WinogradFilter(v.w, false).run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], {});
@@ -161,6 +162,7 @@ void conv_input_grad(OpCall& c) {
   if (out.numel() == 0) return;
   if (a.out_grad.numel() == 0) return zero(out);
   ConvGeometry g = resolved(a);
+  if (pointwise_backward_input(a.out_grad, a.filter, out, g)) return;
   auto backward = out.dtype() == DType::kFloat64 ? conv_backward_input_f64 : conv_backward_input;
   backward(a.out_grad, a.filter, out, g);
 }
@@ -171,6 +173,7 @@ void conv_filter_grad(OpCall& c) {
   if (out.numel() == 0) return;
   if (a.out_grad.numel() == 0) return zero(out);
   ConvGeometry g = resolved(a);
+  if (pointwise_backward_filter(a.input, a.out_grad, out, g)) return;
   auto backward = out.dtype() == DType::kFloat64 ? conv_backward_filter_f64 : conv_backward_filter;
   backward(a.input, a.out_grad, out, g);
 }
