@@ -91,7 +91,7 @@ TEST_P(SmallGemm, EverySizeAroundTilesAndVectors) {
   uint32_t seed = 1;
   for (int64_t n = 1; n <= 70; ++n)
     for (int64_t m : {1, 2, 3, 5, 6, 7, 12, 13, 25})
-      for (int64_t k : {1, 2, 9}) {
+      for (int64_t k : {1, 2, 9, 17}) {
         Owned a = random_matrix(m, k, kAll[seed % 3], seed), b = random_matrix(k, n, kAll[seed / 3 % 3], seed + 1);
         ASSERT_TRUE(multiplies(a, b)) << "seed " << seed;
         ++seed;

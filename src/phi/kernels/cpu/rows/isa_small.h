@@ -1,7 +1,8 @@
 // Products of small matrices: tiles of the result in registers, operands read where they lie (row_table.h).
 #pragma once
+#include "phi/kernels/cpu/rows/isa_small_rest.h"
+#include "phi/kernels/cpu/rows/isa_tail.h"
 #include "phi/kernels/cpu/rows/row_table.h"
-#include "phi/kernels/cpu/tile/isa_math.h"
 
 namespace paddle::rows::detail::PD_ISA {
 namespace {
@@ -16,31 +17,6 @@ inline constexpr int kSmallRows[] = {12, 12, 8, 6};
 inline constexpr int kSmallRows[] = {12, 6, 4};
 #endif
 inline constexpr int kSmallVectors = sizeof(kSmallRows) / sizeof(int);
-
-// The last vector of a row: all of it, or its first columns.
-#if defined(__AVX512F__)
-struct Tail {
-  __mmask16 mask;
-  explicit Tail(int64_t n) : mask(static_cast<__mmask16>((1u << n) - 1)) {}
-  VF load(const float* p) const { return _mm512_maskz_loadu_ps(mask, p); }
-  void store(float* p, VF v) const { _mm512_mask_storeu_ps(p, mask, v); }
-};
-#elif defined(__AVX2__)
-struct Tail {
-  __m256i mask;
-  explicit Tail(int64_t n)
-      : mask(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))) {}
-  VF load(const float* p) const { return _mm256_maskload_ps(p, mask); }
-  void store(float* p, VF v) const { _mm256_maskstore_ps(p, mask, v); }
-};
-#else
-struct Tail {
-  int64_t n;
-  explicit Tail(int64_t columns) : n(columns) {}
-  VF load(const float* p) const { return load_some<float>(p, n); }
-  void store(float* p, VF v) const { store_some<float>(p, v, n); }
-};
-#endif
 
 template <int rows, int vectors, bool whole>
 void small_tile(const SmallProduct& t, int64_t row, int64_t column, const Tail& tail) {
@@ -117,22 +93,31 @@ void small_columns(const SmallProduct& t, int vectors, int64_t first, int64_t la
   }
 }
 
-// Blocks of rows, so that those of a stay in L1 from one panel of columns to the next; panels about equally wide.
+void small_panels(const SmallProduct& t, int64_t columns, int64_t first, int64_t last, const Tail& tail) {
+  constexpr int64_t kL = kLanes<float>;
+  const int64_t all = (columns + kL - 1) / kL, panels = (all + kSmallVectors - 1) / kSmallVectors;
+  int64_t vector = 0;
+  for (int64_t i = 0; i < panels; ++i) {
+    const int64_t width = (all - vector + panels - i - 1) / (panels - i);  // panels about equally wide
+    const bool cut = i + 1 == panels && columns % kL != 0;
+    small_columns(t, static_cast<int>(width), first, last, vector * kL, cut ? &tail : nullptr);
+    vector += width;
+  }
+}
+
+// Blocks of rows, so that those of a stay in L1 from one panel of columns to the next.
 void small_product(const SmallProduct& t) {
-  constexpr int64_t kL = kLanes<float>, kRowBlock = 48;
-  const int64_t all = (t.columns + kL - 1) / kL, panels = (all + kSmallVectors - 1) / kSmallVectors;
-  const Tail tail(t.columns - (all - 1) * kL);
-  for (int64_t first = 0; first < t.rows; first += kRowBlock) {
+  constexpr int64_t kRowBlock = 48;
+  const bool rest = FewColumns::fit(t);
+  FewColumns few;
+  if (rest) few.copy(t);
+  const int64_t columns = rest ? few.first : t.columns;
+  const Tail tail((columns - 1) % kLanes<float> + 1);
+  for (int64_t first = 0, last; first < t.rows; first = last) {
     // The last block takes what would be a short one.
-    int64_t last = t.rows - first < kRowBlock * 3 / 2 ? t.rows : first + kRowBlock;
-    int64_t vector = 0;
-    for (int64_t i = 0; i < panels; ++i) {
-      const int64_t width = (all - vector + panels - i - 1) / (panels - i);
-      const bool cut = i + 1 == panels && t.columns % kL != 0;
-      small_columns(t, static_cast<int>(width), first, last, vector * kL, cut ? &tail : nullptr);
-      vector += width;
-    }
-    if (last == t.rows) return;
+    last = t.rows - first < kRowBlock * 3 / 2 ? t.rows : first + kRowBlock;
+    small_panels(t, columns, first, last, tail);
+    if (rest) rest_of_columns(t, few, first, last);
   }
 }
 
