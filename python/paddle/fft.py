@@ -100,7 +100,7 @@ def _from_real(x, s, axes, norm, forward):
     s, axes = _sized_axes(x, s, axes)
     x = _floating(x)
     if _is_complex(x):
-        raise TypeError(f"[rfft] expected real numbers, got {x.dtype}")
+        raise core.ArgumentError(f"[rfft] expected real numbers, got {x.dtype}")
     if s is not None:
         x = _resized(x, s, axes)
     return _C_ops.fft_r2c(x, axes, norm, forward, True)

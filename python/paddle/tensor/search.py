@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 
 from .. import _core
@@ -45,10 +47,13 @@ def msort(input, *, out=None):
     return finish(_C_ops.argsort(input, 0, False, False)[0], out)
 
 
+TopKRetType = namedtuple("TopKRetType", ["values", "indices"])
+
+
 @accepts(x="input", axis="dim")
 def topk(x, k, axis=None, largest=True, sorted=True, name=None, *, out=None):  # noqa: A002
-    """The `k` largest (or smallest) elements along `axis` (the last by default), and their indices."""
-    return finish(_C_ops.topk(x, k, -1 if axis is None else axis, largest, sorted), out)
+    """The `k` largest (or smallest) elements along `axis` (the last by default), and their indices: a named tuple."""
+    return finish(TopKRetType(*_C_ops.topk(x, k, -1 if axis is None else axis, largest, sorted)), out)
 
 
 @accepts(x="input", axis="dim")

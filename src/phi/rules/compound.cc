@@ -132,7 +132,9 @@ void trace::shape(const Args& a, TensorMeta& out) {
   for (int64_t i = 0; i < a.x.rank(); ++i)
     if (i != one && i != two) out.shape.push_back(a.x.dim(i));
 }
-Tensor trace::decompose(const Args& a) { return ops::sum(ops::diagonal(a.x, a.offset, a.axis1, a.axis2), Ints{-1}); }
+Tensor trace::decompose(const Args& a) {
+  return ops::sum(ops::diagonal(a.x, a.offset, a.axis1, a.axis2), Ints{-1}, a.x.dtype());
+}
 
 Tensor mean_all::decompose(const Args& a) { return ops::mean(a.x, Ints{}); }
 

@@ -157,6 +157,8 @@ void prod::vjp(Vjp& v) {
 Tensor logsumexp::decompose(const Args& a) {
   const Sizes axes = reduced("logsumexp", a.axis, a.x.shape().size(), a.reduce_all);
   Tensor x = is_float(a.x.dtype()) ? a.x : ops::cast(a.x, infer::default_float());
+  for (int64_t axis : axes)
+    if (x.dim(axis).is_const() && x.dim(axis).value() == 0) return ops::log(ops::sum(x, ints(axes), kSame, a.keepdim));
   Tensor top = ops::max(x, ints(axes), true);
   // Where all is -inf, or something is inf, subtracting the maximum would give NaN.
   Tensor shift = ops::where(ops::isfinite(top), top, compose::zeros_like(top));
