@@ -8,14 +8,14 @@ import pytest
 
 # Packages whose public names (``__all__``, or what has no underscore) are looked at; new ones belong here.
 PACKAGES = """
-paddle paddle.amp paddle.autograd paddle.callbacks paddle.device paddle.device.cuda paddle.distributed
-paddle.distributed.fleet paddle.distributed.fleet.utils paddle.distribution paddle.fft paddle.geometric paddle.hapi
-paddle.hub paddle.incubate paddle.incubate.nn paddle.inference paddle.io paddle.jit paddle.linalg paddle.metric
-paddle.nn paddle.nn.functional paddle.nn.initializer paddle.nn.quant paddle.nn.utils paddle.onnx paddle.optimizer
-paddle.optimizer.lr paddle.profiler
-paddle.regularizer paddle.signal paddle.sparse paddle.sparse.nn paddle.sparse.nn.functional paddle.static
-paddle.static.nn paddle.sysconfig paddle.utils paddle.vision paddle.vision.datasets paddle.vision.models
-paddle.vision.ops paddle.vision.transforms
+paddle paddle.amp paddle.autograd paddle.callbacks paddle.dataset paddle.dataset.common paddle.device
+paddle.device.cuda paddle.distributed paddle.distributed.fleet paddle.distributed.fleet.utils paddle.distribution
+paddle.fft paddle.geometric paddle.hapi paddle.hub paddle.incubate paddle.incubate.nn paddle.inference paddle.io
+paddle.jit paddle.linalg paddle.metric paddle.nn paddle.nn.functional paddle.nn.initializer paddle.nn.quant
+paddle.nn.quant.qat paddle.nn.utils paddle.onnx paddle.optimizer paddle.optimizer.lr paddle.profiler
+paddle.quantization paddle.quantization.observers paddle.quantization.quanters paddle.regularizer paddle.signal
+paddle.sparse paddle.sparse.nn paddle.sparse.nn.functional paddle.static paddle.static.nn paddle.sysconfig paddle.text
+paddle.utils paddle.vision paddle.vision.datasets paddle.vision.models paddle.vision.ops paddle.vision.transforms
 """.split()
 
 

@@ -181,3 +181,36 @@ def test_weights_in_few_bits():
     assert np.abs(got - x @ w).max() < 0.02 * np.abs(x @ w).max()
     with pytest.raises(ValueError, match="algo"):
         quant.weight_quantize(paddle.to_tensor(w), "int3")
+
+
+def test_printing_as_official():
+    hybrid = paddle.to_tensor([[-2.0, 0.0], [1.0, 2.0]]).to_sparse_coo(1)
+    head = "Tensor(shape=[2, 2], dtype=paddle.float32, place=Place(cpu), stop_gradient=True, \n       "
+    assert str(hybrid) == head + "indices=[[0, 1]], \n       values=[[-2.,  0.],\n               [ 1.,  2.]])"
+    assert f"{hybrid.to_dense().to_sparse_csr()}" == head + "crows=[0, 1, 3], \n       cols=[0, 0, 1], \n       values=[-2.,  1.,  2.])"
+    assert isinstance(hybrid.shape, paddle.Size)
+
+
+def test_sums_over_dense_axes_too():
+    dense = np.arange(24).reshape(2, 3, 4) % 5 * 1.0
+    for n in (1, 2, 3):
+        x = paddle.to_tensor(dense).to_sparse_coo(n)
+        for axis in (0, 1, 2, -1, [0, 1], [1, 2], None):
+            for keep in (False, True):
+                got = sparse.sum(x, axis, keepdim=keep).to_dense().numpy()
+                want = dense.sum(tuple(axis) if isinstance(axis, list) else axis, keepdims=keep)
+                np.testing.assert_array_equal(got.reshape(want.shape), want)
+    rows = sparse.sum(paddle.to_tensor(dense[0]).to_sparse_csr(), -1)
+    assert rows.is_sparse_csr() and rows.shape == [3, 1]
+    assert sparse.sum(paddle.to_tensor(dense[0]).to_sparse_csr()).shape == [1, 1]
+
+
+def test_submanifold_results_stand_where_the_elements_do():
+    stream = np.random.RandomState(0)
+    x = sparse.sparse_coo_tensor([[0, 0, 0, 0], [0, 0, 1, 2], [1, 3, 2, 3]], stream.randn(4, 2).astype("float32"), [1, 3, 4, 2])
+    w = paddle.to_tensor(stream.randn(3, 3, 2, 3).astype("float32"))
+    want = [-1.025, -1.78, -0.966, -2.23, 1.577, 0.222, -5.455, 2.242, -4.483, -2.481]  # official's
+    for options in ({}, {"padding": 1}, {"stride": 2, "padding": 1}):
+        y = sparse.nn.functional.subm_conv2d(x, w, **options)
+        assert y.shape == [1, 3, 4, 3] and y.nnz() == 4
+        np.testing.assert_allclose(y.to_dense().numpy().reshape(-1)[[3, 4, 5, 9, 10, 11, 18, 19, 20, 33]], want, atol=1e-3)

@@ -116,11 +116,6 @@ def test_constants_from_outside_are_saved(tmp_path):
     assert flags == [1, 1, 0]
 
 
-def test_onnx_says_where_to_go():
-    with pytest.raises(NotImplementedError, match=r"jit\.save"):
-        paddle.onnx.export(paddle.nn.Linear(2, 2), "x")
-
-
 @pytest.mark.skipif("PADDLE_OFFICIAL_PYTHON" not in os.environ, reason="PADDLE_OFFICIAL_PYTHON names no interpreter")
 @pytest.mark.parametrize("name", NAMES)
 def test_official_paddle_loads_ours(name, tmp_path):

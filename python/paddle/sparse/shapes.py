@@ -74,22 +74,29 @@ def slice(x, axes, starts, ends, name=None):
 
 
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
-    """The sum over the sparse axes `axis` (all when None), as a sparse tensor."""
+    """The sum over axes (all when None), as a sparse tensor; in compressed rows the summed axes stay as 1.
+
+    Args:
+        x (SparseTensor): of either format.
+        axis (int | list, optional): the axes.
+        dtype (optional): of the result.
+        keepdim (bool): whether the summed axes stay as 1.
+
+    Raises:
+        TypeError: x is dense.
+    """
     coo = expect_sparse("sum", x).to_sparse_coo()
-    values = coo.values() if dtype is None else coo.values().astype(dtype)
-    if coo.dense_dim():
-        raise ValueError("[sparse.sum] expected a tensor without dense axes")
-    axes = range(x.ndim) if axis is None else ([axis] if isinstance(axis, int) else axis)
-    gone = {a % x.ndim for a in axes}
-    left = [i for i in range(x.ndim) if i not in gone]
-    if not left and not keepdim:  # one element, which has the coordinate 0
-        total = paddle.sum(values).reshape([1])
-        return SparseCooTensor.make(paddle.zeros([1, 1], "int64"), total, [1], True)
-    rows = [coo.indices()[i] if i in left else paddle.zeros([coo.nnz()], "int64") for i in range(x.ndim)]
-    kept = list(range(x.ndim)) if keepdim else left
+    keepdim = keepdim or x.is_sparse_csr()
+    n, values = coo.sparse_dim(), coo.values() if dtype is None else coo.values().astype(dtype)
+    gone = {a % x.ndim for a in (range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis)}
+    if any(a >= n for a in gone):  # the stored values' own axes
+        values = paddle.sum(values, axis=[a - n + 1 for a in sorted(gone) if a >= n], keepdim=keepdim)
+    kept = [i for i in range(x.ndim) if keepdim or i not in gone]
+    rows = [coo.indices()[i] if i not in gone else paddle.zeros([coo.nnz()], "int64") for i in kept if i < n]
     shape = [1 if i in gone else x.shape[i] for i in kept]
-    out = SparseCooTensor.make(paddle.stack([rows[i] for i in kept]), values, shape).coalesce()
-    return like(x, out) if len(shape) in (2, 3) else out
+    if not rows:  # of the sparse axes one is left, so that there is a coordinate: 0
+        rows, shape = [paddle.zeros([coo.nnz()], "int64")], [1, *shape]
+    return like(x, SparseCooTensor.make(paddle.stack(rows), values, shape).coalesce())
 
 
 def pca_lowrank(x, q=None, center=True, niter=2, name=None):

@@ -7,6 +7,9 @@ import math
 import paddle
 from paddle import Tensor
 
+from ..framework.printing import format_array
+from ..framework.size import Size
+
 __all__ = []
 
 
@@ -34,7 +37,7 @@ class SparseTensor(Tensor):
         self._shape, self._values = [int(n) for n in shape], values
         return self
 
-    shape = property(lambda self: list(self._shape))
+    shape = property(lambda self: Size(self._shape))
     ndim = property(lambda self: len(self._shape))
     dtype = property(lambda self: self._values.dtype)
     place = property(lambda self: self._values.place)
@@ -132,10 +135,16 @@ class SparseTensor(Tensor):
 
     __hash__ = object.__hash__
 
+    def __str__(self):
+        return repr(self)
+
+    def __format__(self, spec):
+        return format(repr(self), spec)
+
     def _describe(self, parts):
-        text = ", \n       ".join(f"{name}={value.numpy().tolist()}" for name, value in parts)
+        text = ", \n       ".join(f"{name}={format_array(v.numpy(), 8 + len(name))}" for name, v in parts)
         return (
-            f"Tensor(shape={self.shape}, dtype={self.dtype}, place={self.place}, stop_gradient={self.stop_gradient}, \n"
+            f"Tensor(shape={self._shape}, dtype={self.dtype}, place={self.place}, stop_gradient={self.stop_gradient}, \n"
             f"       {text})"
         )
 

@@ -28,6 +28,20 @@ def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
     return get_path_from_url(url, WEIGHTS_HOME, md5sum)
 
 
+def dataset_file(path, argument: str, url: str, md5sum: str, name: str, download: bool) -> str:
+    """A data set's file: the user's `path`, or the one at ``url``, kept in ``~/.cache/paddle/dataset/<name>``.
+
+    Raises:
+        AssertionError: there is no path and `download` is False. RuntimeError: it can't be fetched.
+    """
+    if path is not None:
+        return path
+    if not download:
+        raise AssertionError(f"{argument} is not set and downloading automatically is disabled")
+    folder = os.path.join(os.path.expanduser("~/.cache/paddle/dataset"), name)
+    return get_path_from_url(url, folder, md5sum, decompress=False)
+
+
 def _map_path(url, root_dir) -> str:
     return os.path.join(root_dir, os.path.basename(url))
 
@@ -55,17 +69,26 @@ def get_path_from_url(
     return path
 
 
+def md5file(fname) -> str:
+    """The MD5 of a file, as 32 hexadecimal digits.
+
+    Args:
+        fname (str): its path.
+    """
+    digest = hashlib.md5(usedforsecurity=False)
+    with open(fname, "rb") as file:
+        for chunk in iter(lambda: file.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
 def _md5check(fullname, md5sum=None) -> bool:
     if md5sum is None:
         return True
-    digest = hashlib.md5(usedforsecurity=False)
-    with open(fullname, "rb") as file:
-        for chunk in iter(lambda: file.read(1 << 20), b""):
-            digest.update(chunk)
-    if digest.hexdigest() != md5sum:
-        logger.info("file %s md5 check failed: %s (calculated) != %s (wanted)", fullname, digest.hexdigest(), md5sum)
-        return False
-    return True
+    found = md5file(fullname)
+    if found != md5sum:
+        logger.info("file %s md5 check failed: %s (calculated) != %s (wanted)", fullname, found, md5sum)
+    return found == md5sum
 
 
 def _download(url, path, md5sum=None, method="get") -> str:

@@ -1,42 +1,18 @@
-"""Boxes: suppressed, encoded, made for grids, sorted by size. Boxes are [x1, y1, x2, y2]."""
+"""Boxes: suppressed, encoded, made for grids, sorted by size, proposed. Boxes are [x1, y1, x2, y2]."""
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import paddle
+from paddle import _C_ops
 
 __all__ = []
-
-
-def _areas(boxes, offset):
-    return np.maximum(boxes[:, 2] - boxes[:, 0] + offset, 0) * np.maximum(boxes[:, 3] - boxes[:, 1] + offset, 0)
-
-
-def overlaps(box, others, offset=0.0):
-    """Intersection over union of one box and several."""
-    width = np.minimum(box[2], others[:, 2]) - np.maximum(box[0], others[:, 0]) + offset
-    height = np.minimum(box[3], others[:, 3]) - np.maximum(box[1], others[:, 1]) + offset
-    common = np.maximum(width, 0) * np.maximum(height, 0)
-    return common / np.maximum(_areas(box[None], offset) + _areas(others, offset) - common, 1e-10)
-
-
-def _suppressed(boxes, order, threshold):
-    """Those of `order` that overlap none of the kept before them by more than the threshold."""
-    kept = []
-    while len(order):
-        first, order = order[0], order[1:]
-        kept.append(first)
-        order = order[overlaps(boxes[first], boxes[order]) <= threshold]
-    return np.array(kept, np.int64)
 
 
 def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
     """The numbers of the boxes that are left when those that overlap a better one are taken away.
 
     Args:
-        boxes (Tensor): [n, 4], best first where there are no scores.
+        boxes (Tensor): [n, 4], float32 or float64, best first where there are no scores.
         iou_threshold (float): of intersection over union.
         scores (Tensor, optional): [n].
         category_idxs (Tensor, optional): [n]; boxes of different categories don't take each other away.
@@ -49,27 +25,35 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
     Raises:
         ValueError: `category_idxs` without `categories` or without `scores`, or `top_k` beyond n.
     """
-    array = boxes.numpy()
-    n = len(array)
     if category_idxs is None:
-        order = np.arange(n) if scores is None else np.argsort(-scores.numpy(), kind="stable")
-        kept = _suppressed(array, order, iou_threshold)
-        return paddle.to_tensor(kept[:top_k] if top_k is not None else kept)
+        kept = _best(boxes, iou_threshold, scores)
+        return kept if top_k is None else kept[:top_k]
     if categories is None:
         raise ValueError("if category_idxs is given, categories which is a list of unique id of all categories is "
                          "necessary")  # fmt: skip
     if scores is None:
         raise ValueError("if category_idxs is given, scores are necessary")
-    values, kinds = scores.numpy(), category_idxs.numpy()
-    if top_k is not None and top_k > n:
+    if top_k is not None and top_k > scores.shape[0]:
         raise ValueError("top_k should be smaller equal than the number of boxes")
     found = []
     for kind in categories:
-        members = np.nonzero(kinds == kind)[0]
-        found.append(_suppressed(array, members[np.argsort(-values[members], kind="stable")], iou_threshold))
-    kept = np.concatenate(found) if found else np.zeros(0, np.int64)
-    kept = kept[np.argsort(-values[kept], kind="stable")]
-    return paddle.to_tensor(kept[:top_k] if top_k is not None else kept)
+        members = paddle.nonzero(category_idxs == kind).reshape([-1])
+        kept = _best(paddle.gather(boxes, members), iou_threshold, paddle.gather(scores, members))
+        found.append(paddle.gather(members, kept))
+    kept = paddle.concat(found)
+    kept = paddle.gather(kept, _ranked(paddle.gather(scores, kept)))
+    return kept if top_k is None else kept[:top_k]
+
+
+def _ranked(scores):
+    return paddle.argsort(scores, descending=True, stable=True)
+
+
+def _best(boxes, threshold, scores):
+    if scores is None:
+        return _C_ops.nms(boxes, threshold)
+    order = _ranked(scores)
+    return paddle.gather(order, _C_ops.nms(paddle.gather(boxes, order), threshold))
 
 
 def box_coder(
@@ -90,38 +74,11 @@ def box_coder(
     Raises:
         ValueError: another `code_type`.
     """
-    if code_type not in ("encode_center_size", "decode_center_size"):
-        raise ValueError(f"[box_coder] expected encode_center_size or decode_center_size, got {code_type!r}")
-    extra = 0.0 if box_normalized else 1.0
-    variance = prior_box_var
-    if not isinstance(variance, paddle.Tensor) and variance is not None:
-        variance = paddle.to_tensor(variance, dtype=target_box.dtype).reshape([1, 4])
-    width, height = prior_box[:, 2] - prior_box[:, 0] + extra, prior_box[:, 3] - prior_box[:, 1] + extra
-    cx, cy = prior_box[:, 0] + width * 0.5, prior_box[:, 1] + height * 0.5
-    if code_type == "encode_center_size":
-        tw = (target_box[:, 2] - target_box[:, 0] + extra).unsqueeze(1)
-        th = (target_box[:, 3] - target_box[:, 1] + extra).unsqueeze(1)
-        tx = ((target_box[:, 2] + target_box[:, 0]) * 0.5).unsqueeze(1)
-        ty = ((target_box[:, 3] + target_box[:, 1]) * 0.5).unsqueeze(1)
-        out = paddle.stack(
-            [
-                (tx - cx) / width,
-                (ty - cy) / height,
-                paddle.log(paddle.abs(tw / width)),
-                paddle.log(paddle.abs(th / height)),
-            ],
-            -1,
-        )
-        return out if variance is None else out / variance.unsqueeze(0)
-    lift = (lambda t: t.unsqueeze(0)) if axis == 0 else (lambda t: t.unsqueeze(1))
-    moved = (
-        target_box
-        if variance is None
-        else target_box * (variance.unsqueeze(0) if variance.shape[0] == 1 else lift(variance))
+    tensor = isinstance(prior_box_var, paddle.Tensor)
+    variance = [] if tensor or prior_box_var is None else list(prior_box_var)
+    return _C_ops.box_coder(
+        prior_box, prior_box_var if tensor else None, target_box, code_type, box_normalized, axis, variance
     )
-    x, y = moved[..., 0] * lift(width) + lift(cx), moved[..., 1] * lift(height) + lift(cy)
-    w, h = paddle.exp(moved[..., 2]) * lift(width), paddle.exp(moved[..., 3]) * lift(height)
-    return paddle.stack([x - w / 2, y - h / 2, x + w / 2 - extra, y + h / 2 - extra], -1)
 
 
 def prior_box(
@@ -141,30 +98,11 @@ def prior_box(
     Returns:
         (boxes, variances): [H, W, boxes, 4], in shares of the image.
     """
-    listed = lambda v: list(v) if isinstance(v, (list, tuple)) else [v]  # noqa: E731
-    sizes, largest = listed(min_sizes), [] if max_sizes is None else listed(max_sizes)
-    ratios = [1.0]
-    for r in listed(aspect_ratios):
-        if all(abs(r - known) >= 1e-6 for known in ratios):
-            ratios += [r, 1.0 / r] if flip else [r]
-    shapes = []
-    for i, s in enumerate(sizes):
-        square = [(s, s)]
-        big = [(math.sqrt(s * largest[i]),) * 2] if largest else []
-        others = [(s * math.sqrt(r), s / math.sqrt(r)) for r in ratios if abs(r - 1.0) >= 1e-6]
-        shapes += square + big + others if min_max_aspect_ratios_order else square + others + big
-    (height, width), (image_h, image_w) = input.shape[2:], image.shape[2:]
-    step_x = image_w / width if steps[0] == 0 else steps[0]
-    step_y = image_h / height if steps[1] == 0 else steps[1]
-    cx = ((np.arange(width) + offset) * step_x)[None, :, None]
-    cy = ((np.arange(height) + offset) * step_y)[:, None, None]
-    w, h = np.array([s[0] for s in shapes]) / 2, np.array([s[1] for s in shapes]) / 2
-    edges = [(cx - w) / image_w, (cy - h) / image_h, (cx + w) / image_w, (cy + h) / image_h]
-    boxes = np.stack(np.broadcast_arrays(*[e + np.zeros((height, width, len(shapes))) for e in edges]), -1)
-    if clip:
-        boxes = boxes.clip(0, 1)
-    variances = np.broadcast_to(np.asarray(variance, np.float32), boxes.shape)
-    return paddle.to_tensor(boxes.astype("float32")), paddle.to_tensor(variances.copy())
+    listed = lambda v: [] if v is None else [float(n) for n in v] if isinstance(v, (list, tuple)) else [float(v)]  # noqa: E731
+    return _C_ops.prior_box(
+        input, image, listed(min_sizes), listed(max_sizes), listed(aspect_ratios), listed(variance), flip, clip,
+        steps[0], steps[1], offset, min_max_aspect_ratios_order,
+    )  # fmt: skip
 
 
 def distribute_fpn_proposals(
@@ -181,20 +119,67 @@ def distribute_fpn_proposals(
     Returns:
         (boxes of each level, [n, 1] where each given box is among all of them, numbers of boxes of each level or None).
     """
-    boxes = fpn_rois.numpy()
-    offset = 1.0 if pixel_offset else 0.0
-    scale = np.sqrt(_areas(boxes, offset))
-    level = np.floor(refer_level + np.log2(scale / refer_scale + 1e-6)).clip(min_level, max_level).astype(int)
-    image = np.zeros(len(boxes), int)
-    if rois_num is not None:
-        image = np.repeat(np.arange(rois_num.shape[0]), rois_num.numpy())
-    parts, order, counts = [], [], []
-    for k in range(min_level, max_level + 1):
-        members = np.nonzero(level == k)[0]
-        order.append(members)
-        parts.append(paddle.to_tensor(boxes[members]))
-        if rois_num is not None:
-            amount = np.bincount(image[members], minlength=rois_num.shape[0]).astype(np.int32)
-            counts.append(paddle.to_tensor(amount))
-    restore = np.argsort(np.concatenate(order), kind="stable").astype(np.int32)[:, None]
-    return parts, paddle.to_tensor(restore), counts if rois_num is not None else None
+    parts, counts, restore = _C_ops.distribute_fpn_proposals(
+        fpn_rois, rois_num, min_level, max_level, refer_level, refer_scale, pixel_offset
+    )
+    return parts, restore, None if rois_num is None else counts
+
+
+def generate_proposals(
+    scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n=6000, post_nms_top_n=1000, nms_thresh=0.5,
+    min_size=0.1, eta=1.0, pixel_offset=False, return_rois_num=False, name=None,
+):  # fmt: skip
+    """The best boxes of a region proposal network (Ren et al., "Faster R-CNN", 2015): decoded, clipped to the image, without small
+    ones and those that overlap a better one.
+
+    Args:
+        scores (Tensor): [N, A, H, W].
+        bbox_deltas (Tensor): [N, 4 * A, H, W].
+        img_size (Tensor): [N, 2], height and width of each image.
+        anchors, variances (Tensor): [H, W, A, 4].
+        pre_nms_top_n, post_nms_top_n (int): how many are looked at, and how many are kept, of an image.
+        nms_thresh (float): of intersection over union. eta (float): the threshold shrinks by it while it is above 0.5.
+        min_size (float): of width and height, at least 1.
+        pixel_offset (bool): the far edges belong to the boxes.
+        return_rois_num (bool): whether the numbers of boxes are returned.
+
+    Returns:
+        (boxes [n, 4], scores [n, 1], numbers [N] int32 or None).
+
+    Raises:
+        ValueError: shapes don't fit. TypeError: dtypes don't.
+    """
+    rois, probs, numbers = _C_ops.generate_proposals(
+        scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta,
+        pixel_offset,
+    )  # fmt: skip
+    return rois, probs, numbers if return_rois_num else None
+
+
+def matrix_nms(
+    bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian=False, gaussian_sigma=2.0,
+    background_label=0, normalized=True, return_index=False, return_rois_num=True, name=None,
+):  # fmt: skip
+    """Detections whose scores are lowered by better ones of their class that they overlap (Wang et al., "SOLOv2", 2020).
+
+    Args:
+        bboxes (Tensor): [N, M, 4], float32 or float64.
+        scores (Tensor): [N, classes, M].
+        score_threshold (float): what is looked at. post_threshold (float): what is kept.
+        nms_top_k, keep_top_k (int): how many of a class are looked at, how many of an image are kept; -1: all.
+        use_gaussian (bool), gaussian_sigma (float): the kind of decay.
+        background_label (int): a class that is left out; -1: none.
+        normalized (bool): the far edges are not part of the boxes.
+        return_index (bool), return_rois_num (bool): what else is returned.
+
+    Returns:
+        (rows [label, score, box] [n, 6], numbers of boxes [N] int32 or None, places among all boxes [n, 1] int32 or None).
+
+    Raises:
+        ValueError: shapes don't fit. TypeError: dtypes don't.
+    """
+    out, index, numbers = _C_ops.matrix_nms(
+        bboxes, scores, score_threshold, nms_top_k, keep_top_k, post_threshold, use_gaussian, gaussian_sigma,
+        background_label, normalized,
+    )  # fmt: skip
+    return out, numbers if return_rois_num else None, index if return_index else None

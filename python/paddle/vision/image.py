@@ -29,6 +29,18 @@ def get_image_backend():
     return _backend
 
 
+def checked_backend(backend):
+    """The backend of a data set, by default the one in use.
+
+    Raises:
+        ValueError: neither "pil" nor "cv2".
+    """
+    backend = _backend if backend is None else backend
+    if backend not in ("pil", "cv2"):
+        raise ValueError(f"Expected backend are one of ['pil', 'cv2'], but got {backend}")
+    return backend
+
+
 def image_load(path, backend=None):
     """The image in the file `path`, as `backend` (or ``get_image_backend``) says.
 

@@ -1,9 +1,8 @@
-"""Boxes of YOLO (Redmon & Farhadi, "YOLOv3", 2018)."""
+"""Boxes and loss of YOLO (Redmon & Farhadi, "YOLOv3", 2018)."""
 
 from __future__ import annotations
 
-import paddle
-import paddle.nn.functional as F  # noqa: N812
+from paddle import _C_ops
 
 __all__ = []
 
@@ -27,36 +26,42 @@ def yolo_box(
 
     Returns:
         (boxes [N, anchors * H * W, 4], scores [N, anchors * H * W, classes]).
+
+    Raises:
+        ValueError: shapes don't fit.
     """
-    n, _, height, width = x.shape
-    count = len(anchors) // 2
-    overlap = None
-    if iou_aware:
-        overlap = F.sigmoid(x[:, :count])
-        x = x[:, count:]
-    x = x.reshape([n, count, 5 + class_num, height, width])
-    grid_x = paddle.arange(width, dtype=x.dtype).reshape([1, 1, 1, width])
-    grid_y = paddle.arange(height, dtype=x.dtype).reshape([1, 1, height, 1])
-    wide = paddle.to_tensor(anchors[0::2], dtype=x.dtype).reshape([1, count, 1, 1])
-    tall = paddle.to_tensor(anchors[1::2], dtype=x.dtype).reshape([1, count, 1, 1])
-    bias = -0.5 * (scale_x_y - 1.0)
-    image_h = img_size[:, 0].astype(x.dtype).reshape([n, 1, 1, 1])
-    image_w = img_size[:, 1].astype(x.dtype).reshape([n, 1, 1, 1])
-    cx = (grid_x + F.sigmoid(x[:, :, 0]) * scale_x_y + bias) / width * image_w
-    cy = (grid_y + F.sigmoid(x[:, :, 1]) * scale_x_y + bias) / height * image_h
-    w = paddle.exp(x[:, :, 2]) * wide / (downsample_ratio * width) * image_w
-    h = paddle.exp(x[:, :, 3]) * tall / (downsample_ratio * height) * image_h
-    sure = F.sigmoid(x[:, :, 4])
-    if overlap is not None:
-        sure = sure ** (1.0 - iou_aware_factor) * overlap**iou_aware_factor
-    kept = (sure >= conf_thresh).astype(x.dtype)
-    edges = [cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2]
-    if clip_bbox:
-        zero = paddle.zeros_like(cx)
-        edges = [
-            paddle.maximum(edges[0], zero), paddle.maximum(edges[1], zero),
-            paddle.minimum(edges[2], image_w - 1), paddle.minimum(edges[3], image_h - 1),
-        ]  # fmt: skip
-    boxes = paddle.stack(edges, -1) * kept.unsqueeze(-1)
-    scores = F.sigmoid(x[:, :, 5:]).transpose([0, 1, 3, 4, 2]) * (sure * kept).unsqueeze(-1)
-    return boxes.reshape([n, -1, 4]), scores.reshape([n, -1, class_num])
+    return _C_ops.yolo_box(
+        x, img_size, list(anchors), class_num, conf_thresh, downsample_ratio, clip_bbox, scale_x_y, iou_aware,
+        iou_aware_factor,
+    )  # fmt: skip
+
+
+def yolo_loss(
+    x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thresh, downsample_ratio, gt_score=None,
+    use_label_smooth=True, name=None, scale_x_y=1.0,
+):  # fmt: skip
+    """The loss of the features of one scale: places and sizes of boxes, whether there is one, and its class.
+
+    Args:
+        x (Tensor): [N, len(anchor_mask) * (5 + classes), H, H], floating point.
+        gt_box (Tensor): [N, B, 4]: centre, width and height, in shares of the image; boxes without size don't count.
+        gt_label (Tensor): [N, B], int32.
+        anchors (list of int): width and height of each, of all scales.
+        anchor_mask (list of int): which of them this scale has.
+        class_num (int): the number of classes.
+        ignore_thresh (float): predictions that overlap a box by more, and aren't its own, aren't judged.
+        downsample_ratio (int): of the network's input to `x`.
+        gt_score (Tensor, optional): [N, B], how much each box counts.
+        use_label_smooth (bool): classes are wanted with a little less than 1, others with a little more than 0.
+        scale_x_y (float): how far centres may leave their cells.
+
+    Returns:
+        Tensor [N].
+
+    Raises:
+        ValueError: shapes don't fit. TypeError: dtypes don't.
+    """
+    return _C_ops.yolo_loss(
+        x, gt_box, gt_label, gt_score, list(anchors), list(anchor_mask), class_num, ignore_thresh, downsample_ratio,
+        use_label_smooth, scale_x_y,
+    )  # fmt: skip

@@ -1,5 +1,6 @@
-"""Weights in 8 and 4 bits, and places for quantisers."""
+"""Weights in 8 and 4 bits, places for quantisers, layers with quantisers."""
 
+from . import qat
 from .functional_layers import (
     FloatFunctionalLayer,
     add,

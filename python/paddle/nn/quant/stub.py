@@ -1,4 +1,4 @@
-"""A place in a model where a quantiser may be put."""
+"""Places in a model where quantisers may be put."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ __all__ = []
 
 
 class Stub(Layer):
-    """Returns its input, or what its quantiser makes of it.
+    """Returns its input; ``paddle.quantization`` puts a quantiser in its place.
 
     Args:
-        observer (optional): a factory with ``_instance(layer)``, whose layer is applied to the input.
+        observer (QuanterFactory, optional): of the quantiser; by default that of the configuration.
     """
 
     def __init__(self, observer=None):
         super().__init__()
-        self._observer = None if observer is None else observer._instance(self)
+        self._observer = observer
+
+    def forward(self, input):
+        return input
+
+
+class QuanterStub(Layer):
+    """What takes a ``Stub``'s place: its quantiser."""
+
+    def __init__(self, layer, q_config):
+        super().__init__()
+        factory = layer._observer if layer._observer is not None else q_config.activation
+        self._observer = None if factory is None else factory._instance(layer)
 
     def forward(self, input):
         return input if self._observer is None else self._observer(input)

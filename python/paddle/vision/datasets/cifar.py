@@ -9,8 +9,8 @@ import tarfile
 import numpy as np
 
 from ...io import Dataset
-from ...utils.download import get_path_from_url
-from ..image import get_image_backend
+from ...utils.download import dataset_file
+from ..image import checked_backend
 
 __all__ = []
 
@@ -51,17 +51,9 @@ class Cifar10(Dataset):
     def __init__(self, data_file=None, mode="train", transform=None, download=True, backend=None):
         if mode.lower() not in ("train", "test"):
             raise AssertionError(f"mode should be 'train' or 'test', but got {mode}")
-        self.backend = get_image_backend() if backend is None else backend
-        if self.backend not in ("pil", "cv2"):
-            raise ValueError(f"Expected backend are one of ['pil', 'cv2'], but got {self.backend}")
+        self.backend = checked_backend(backend)
         self.mode, self.transform = mode.lower(), transform
-        if data_file is None:
-            if not download:
-                raise AssertionError("data_file is not set and downloading automatically is disabled")
-            from .mnist import _home
-
-            data_file = get_path_from_url(self._URL, _home("cifar"), self._MD5, decompress=False)
-        self.data_file = data_file
+        self.data_file = dataset_file(data_file, "data_file", self._URL, self._MD5, "cifar", download)
         self.dtype = "float32"
         self.data = self._load()
 

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 
 from ...io import Dataset
-from ...utils.download import get_path_from_url
-from ..image import get_image_backend
+from ...utils.download import dataset_file
+from ..image import checked_backend
 
 __all__ = []
 
@@ -43,9 +43,7 @@ class MNIST(Dataset):
     def __init__(self, image_path=None, label_path=None, mode="train", transform=None, download=True, backend=None):
         if mode.lower() not in ("train", "test"):
             raise AssertionError(f"mode should be 'train' or 'test', but got {mode}")
-        self.backend = get_image_backend() if backend is None else backend
-        if self.backend not in ("pil", "cv2"):
-            raise ValueError(f"Expected backend are one of ['pil', 'cv2'], but got {self.backend}")
+        self.backend = checked_backend(backend)
         self.mode, self.transform = mode.lower(), transform
         self.image_path = self._path(image_path, "IMAGE", download)
         self.label_path = self._path(label_path, "LABEL", download)
@@ -55,14 +53,9 @@ class MNIST(Dataset):
             raise ValueError(f"[{self.NAME}] {len(self.images)} images, but {len(self.labels)} labels")
 
     def _path(self, path, kind, download):
-        if path is not None:
-            return path
-        if not download:
-            raise AssertionError(f"{kind.lower()}_path is not set and downloading automatically is disabled")
         name = f"{self.mode.upper()}_{kind}"
-        return get_path_from_url(
-            getattr(self, name + "_URL"), _home(self.NAME), getattr(self, name + "_MD5"), decompress=False
-        )
+        source = getattr(self, name + "_URL"), getattr(self, name + "_MD5")
+        return dataset_file(path, f"{kind.lower()}_path", *source, self.NAME, download)
 
     def __getitem__(self, index):
         image, label = self.images[index], np.array([self.labels[index]]).astype("int64")
@@ -91,12 +84,6 @@ class FashionMNIST(MNIST):
     TRAIN_IMAGE_MD5 = "8d4fb7e6c68d591d4c3dfef9ec88bf0d"
     TRAIN_LABEL_URL = URL_PREFIX + "train-labels-idx1-ubyte.gz"
     TRAIN_LABEL_MD5 = "25c81989df183df01b3e8a0aad5dffbe"
-
-
-def _home(name):
-    import os
-
-    return os.path.join(os.path.expanduser("~/.cache/paddle/dataset"), name)
 
 
 def _read(path):

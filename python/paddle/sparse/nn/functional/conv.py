@@ -35,10 +35,13 @@ def _convolved(op, n, x, weight, bias, stride, padding, dilation, groups, data_f
     f = F.conv3d if n == 3 else F.conv2d
     first = paddle.moveaxis(x.to_dense(), -1, 1)
     filters = paddle.transpose(weight, [n + 1, n, *range(n)])  # from [*kernel, in, out]
+    if submanifold:  # the results stand where the elements do, whatever stride and padding would say
+        spread = [dilation] * n if isinstance(dilation, int) else dilation
+        stride, padding = 1, [k // 2 * d for k, d in zip(weight.shape, spread)]
     dense = paddle.moveaxis(f(first, filters, bias, stride, padding, dilation, groups), 1, -1)
     if submanifold:
-        if dense.shape[:-1] != x.shape[:-1]:
-            raise ValueError(f"[sparse.{op}] expected stride and padding that keep the size, got {dense.shape[:-1]}")
+        if list(dense.shape[:-1]) != list(x.shape[:-1]):
+            raise ValueError(f"[sparse.{op}] expected a kernel of odd sizes, got {weight.shape[:n]}")
         where = x.indices().transpose([1, 0])
     else:
         window = paddle.ones([1, 1, *weight.shape[:n]], "float32")

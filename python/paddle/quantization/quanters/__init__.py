@@ -1,0 +1,5 @@
+"""Quantisers for training."""
+
+from .abs_max import FakeQuanterWithAbsMaxObserver
+
+__all__ = ["FakeQuanterWithAbsMaxObserver"]

@@ -1,0 +1,288 @@
+// Features of regions: ops/detection.yaml's pooling over boxes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/parallel_for.h"
+#include "phi/kernels/cpu/dispatch_type.h"
+#include "phi/kernels/cpu/layout.h"
+#include "phi/rules_detection.h"
+
+namespace paddle::kernels {
+namespace {
+
+// Which image each box belongs to. Without numbers all belong to the first.
+std::vector<int64_t> images_of(std::string_view op, const Tensor& boxes_num, int64_t boxes, int64_t images) {
+  std::vector<int64_t> image(static_cast<size_t>(boxes), 0);
+  if (!boxes_num.defined()) return image;
+  const Tensor numbers = dense(boxes_num);
+  int64_t at = 0;
+  check(numbers.numel() == images, ErrorKind::kValue, "[{}] expected boxes_num of {} images, got {}", op, images,
+        numbers.numel());
+  dispatch_index(op, numbers.dtype(), [&](auto t) {
+    for (int64_t n = 0; n < images; ++n) {
+      const auto count = static_cast<int64_t>(numbers.data<decltype(t)>()[n]);
+      check(count >= 0 && at + count <= boxes, ErrorKind::kValue,
+            "[{}] expected boxes_num to sum to the number of boxes {}, got more", op, boxes);
+      std::fill_n(image.begin() + at, count, n);
+      at += count;
+    }
+  });
+  check(at == boxes, ErrorKind::kValue, "[{}] expected boxes_num to sum to the number of boxes {}, got {}", op, boxes,
+        at);
+  return image;
+}
+
+struct Plane {
+  int64_t height, width;
+};
+
+// -- aligned
+
+struct Alignment {
+  double scale;
+  int64_t sampling;
+  bool aligned;
+};
+
+// A box on the features, cut into cells; each cell is the mean of rows x columns points.
+template <class C>
+struct Cells {
+  C top, left, cell_height, cell_width;
+  int64_t rows, columns;
+
+  template <class T>
+  Cells(const T* box, const Alignment& a, int64_t height, int64_t width) {
+    const C shift = a.aligned ? C(0.5) : C(0), scale = static_cast<C>(a.scale);
+    left = to_compute(box[0]) * scale - shift;
+    top = to_compute(box[1]) * scale - shift;
+    C w = to_compute(box[2]) * scale - shift - left, h = to_compute(box[3]) * scale - shift - top;
+    if (!a.aligned) w = std::max(w, C(1)), h = std::max(h, C(1));
+    cell_height = h / static_cast<C>(height);
+    cell_width = w / static_cast<C>(width);
+    rows = a.sampling > 0 ? a.sampling : static_cast<int64_t>(std::ceil(cell_height));
+    columns = a.sampling > 0 ? a.sampling : static_cast<int64_t>(std::ceil(cell_width));
+  }
+  C count() const { return static_cast<C>(std::max<int64_t>(rows * columns, 1)); }
+  C y(int64_t cell, int64_t i) const {
+    return top + static_cast<C>(cell) * cell_height + (static_cast<C>(i) + C(0.5)) * cell_height / static_cast<C>(rows);
+  }
+  C x(int64_t cell, int64_t i) const {
+    return left + static_cast<C>(cell) * cell_width +
+           (static_cast<C>(i) + C(0.5)) * cell_width / static_cast<C>(columns);
+  }
+};
+
+// f(offset, weight) for the four elements that a point lies between. Up to a pixel outside counts as the border.
+template <class C, class F>
+void around_point(C y, C x, const Plane& p, F&& f) {
+  const C height = static_cast<C>(p.height), width = static_cast<C>(p.width);
+  if (y < -1 || y > height || x < -1 || x > width) return;
+  auto split = [](C at, int64_t size, int64_t& low, int64_t& high, C& share) {
+    at = std::max(at, C(0));
+    low = static_cast<int64_t>(at);
+    high = std::min(low + 1, size - 1);
+    if (low >= size - 1) low = high = size - 1, at = static_cast<C>(low);
+    share = at - static_cast<C>(low);
+  };
+  int64_t y0, y1, x0, x1;
+  C ly, lx;
+  split(y, p.height, y0, y1, ly);
+  split(x, p.width, x0, x1, lx);
+  f(y0 * p.width + x0, (1 - ly) * (1 - lx));
+  f(y0 * p.width + x1, (1 - ly) * lx);
+  f(y1 * p.width + x0, ly * (1 - lx));
+  f(y1 * p.width + x1, ly * lx);
+}
+
+// f(cell, offset, weight) for all that a box's cells read of a channel.
+template <class C, class F>
+void over_points(const Cells<C>& g, const Plane& out, const Plane& in, F&& f) {
+  for (int64_t i = 0; i < out.height; ++i)
+    for (int64_t j = 0; j < out.width; ++j)
+      for (int64_t a = 0; a < g.rows; ++a)
+        for (int64_t b = 0; b < g.columns; ++b)
+          around_point(g.y(i, a), g.x(j, b), in,
+                       [&](int64_t at, C weight) { f(i * out.width + j, at, weight / g.count()); });
+}
+
+void roi_align(OpCall& c) {
+  rules::roi_align::Args a(c);
+  const Tensor x = dense(a.x), boxes = dense(a.boxes), out = c.out(0);
+  const int64_t channels = x.size(1);
+  const Plane from{x.size(2), x.size(3)}, to{a.pooled_height, a.pooled_width};
+  const auto image = images_of("roi_align", a.boxes_num, boxes.size(0), x.size(0));
+  dispatch_float("roi_align", x.dtype(), [&](auto t) {
+    using T = decltype(t);
+    using C = Accumulator<T>;
+    const int64_t cells = to.height * to.width, plane = from.height * from.width;
+    parallel_for(0, boxes.size(0), 1, [&](int64_t begin, int64_t end) {
+      std::vector<C> sums(static_cast<size_t>(channels * cells));
+      for (int64_t r = begin; r < end; ++r) {
+        const Cells<C> g(boxes.data<T>() + 4 * r, {a.spatial_scale, a.sampling_ratio, a.aligned}, to.height, to.width);
+        std::fill(sums.begin(), sums.end(), C(0));
+        const T* px = x.data<T>() + image[static_cast<size_t>(r)] * channels * plane;
+        over_points(g, to, from, [&](int64_t cell, int64_t at, C weight) {
+          for (int64_t k = 0; k < channels; ++k)
+            sums[static_cast<size_t>(k * cells + cell)] += weight * to_compute(px[k * plane + at]);
+        });
+        T* po = out.data<T>() + r * channels * cells;
+        for (int64_t i = 0; i < channels * cells; ++i) po[i] = from_compute<T>(sums[static_cast<size_t>(i)]);
+      }
+    });
+  });
+}
+
+void roi_align_grad(OpCall& c) {
+  rules::roi_align_grad::Args a(c);
+  const Tensor g = dense(a.out_grad), boxes = dense(a.boxes), out = c.out(0);
+  zero(out);
+  const int64_t channels = out.size(1);
+  const Plane from{out.size(2), out.size(3)}, to{g.size(2), g.size(3)};
+  const auto image = images_of("roi_align_grad", a.boxes_num, boxes.size(0), out.size(0));
+  dispatch_float("roi_align_grad", g.dtype(), [&](auto t) {
+    using T = decltype(t);
+    using C = Accumulator<T>;
+    const int64_t cells = to.height * to.width, plane = from.height * from.width;
+    for (int64_t r = 0; r < boxes.size(0); ++r) {
+      const Cells<C> grid(boxes.data<T>() + 4 * r, {a.spatial_scale, a.sampling_ratio, a.aligned}, to.height, to.width);
+      T* px = out.data<T>() + image[static_cast<size_t>(r)] * channels * plane;
+      const T* pg = g.data<T>() + r * channels * cells;
+      over_points(grid, to, from, [&](int64_t cell, int64_t at, C weight) {
+        for (int64_t k = 0; k < channels; ++k) {
+          T& e = px[k * plane + at];
+          e = from_compute<T>(to_compute(e) + weight * to_compute(pg[k * cells + cell]));
+        }
+      });
+    }
+  });
+}
+
+// -- cells with whole edges
+
+struct Span {
+  int64_t begin, end;
+};
+template <class C>
+Span cell_of(int64_t i, C size, C start, int64_t limit) {
+  const auto low = static_cast<int64_t>(std::floor(static_cast<C>(i) * size + start));
+  const auto high = static_cast<int64_t>(std::ceil(static_cast<C>(i + 1) * size + start));
+  return {std::clamp<int64_t>(low, 0, limit), std::clamp<int64_t>(high, 0, limit)};
+}
+
+void roi_pool(OpCall& c) {
+  rules::roi_pool::Args a(c);
+  const Tensor x = dense(a.x), boxes = dense(a.boxes), out = c.out(0), where = c.out(1);
+  const int64_t channels = x.size(1), height = x.size(2), width = x.size(3);
+  const auto image = images_of("roi_pool", a.boxes_num, boxes.size(0), x.size(0));
+  dispatch_float("roi_pool", x.dtype(), [&](auto t) {
+    using T = decltype(t);
+    using C = Accumulator<T>;
+    T* po = out.data<T>();
+    int64_t* pw = where.data<int64_t>();
+    for (int64_t r = 0; r < boxes.size(0); ++r) {
+      C edge[4];
+      for (int64_t i = 0; i < 4; ++i)
+        edge[i] = std::round(to_compute(boxes.data<T>()[4 * r + i]) * static_cast<C>(a.spatial_scale));
+      const C rows = std::max(edge[3] - edge[1] + 1, C(1)) / static_cast<C>(a.pooled_height);
+      const C columns = std::max(edge[2] - edge[0] + 1, C(1)) / static_cast<C>(a.pooled_width);
+      for (int64_t k = 0; k < channels; ++k) {
+        const int64_t start = (image[static_cast<size_t>(r)] * channels + k) * height * width;
+        for (int64_t i = 0; i < a.pooled_height; ++i) {
+          const Span down = cell_of(i, rows, C(0), std::numeric_limits<int64_t>::max());
+          const Span ys{std::clamp<int64_t>(down.begin + static_cast<int64_t>(edge[1]), 0, height),
+                        std::clamp<int64_t>(down.end + static_cast<int64_t>(edge[1]), 0, height)};
+          for (int64_t j = 0; j < a.pooled_width; ++j) {
+            const Span across = cell_of(j, columns, C(0), std::numeric_limits<int64_t>::max());
+            const Span xs{std::clamp<int64_t>(across.begin + static_cast<int64_t>(edge[0]), 0, width),
+                          std::clamp<int64_t>(across.end + static_cast<int64_t>(edge[0]), 0, width)};
+            const bool empty = ys.end <= ys.begin || xs.end <= xs.begin;
+            T best = empty ? from_compute<T>(C(0)) : x.data<T>()[start + ys.begin * width + xs.begin];
+            int64_t at = empty ? -1 : start + ys.begin * width + xs.begin;
+            for (int64_t y = ys.begin; y < ys.end && !empty; ++y)
+              for (int64_t z = xs.begin; z < xs.end; ++z) {
+                const T e = x.data<T>()[start + y * width + z];
+                if (to_compute(e) > to_compute(best)) best = e, at = start + y * width + z;
+              }
+            *po++ = best;
+            *pw++ = at;
+          }
+        }
+      }
+    }
+  });
+}
+
+// f(element of the output, first of the channel, rows, columns) for every cell, each of a channel of its own.
+template <class T, class F>
+void over_own_channels(std::string_view op, const Tensor& boxes, const Tensor& boxes_num, double spatial_scale,
+                       const Shape& images, int64_t outputs, const Plane& to, F&& f) {
+  using C = Accumulator<T>;
+  const int64_t channels = images[1].value(), height = images[2].value(), width = images[3].value();
+  const auto image = images_of(op, boxes_num, boxes.size(0), images[0].value());
+  const C scale = static_cast<C>(spatial_scale);
+  int64_t element = 0;
+  for (int64_t r = 0; r < boxes.size(0); ++r) {
+    const T* box = boxes.data<T>() + 4 * r;
+    const C left = std::round(to_compute(box[0])) * scale, top = std::round(to_compute(box[1])) * scale;
+    const C right = (std::round(to_compute(box[2])) + 1) * scale, bottom = (std::round(to_compute(box[3])) + 1) * scale;
+    const C rows = std::max(bottom - top, C(0.1)) / static_cast<C>(to.height);
+    const C columns = std::max(right - left, C(0.1)) / static_cast<C>(to.width);
+    for (int64_t k = 0; k < outputs; ++k)
+      for (int64_t i = 0; i < to.height; ++i)
+        for (int64_t j = 0; j < to.width; ++j, ++element) {
+          const int64_t channel = (k * to.height + i) * to.width + j;
+          const int64_t start = (image[static_cast<size_t>(r)] * channels + channel) * height * width;
+          f(element, start, cell_of(i, rows, top, height), cell_of(j, columns, left, width));
+        }
+  }
+}
+
+void psroi_pool(OpCall& c) {
+  rules::psroi_pool::Args a(c);
+  const Tensor x = dense(a.x), boxes = dense(a.boxes), out = c.out(0);
+  dispatch_float("psroi_pool", x.dtype(), [&](auto t) {
+    using T = decltype(t);
+    over_own_channels<T>("psroi_pool", boxes, a.boxes_num, a.spatial_scale, x.shape(), a.output_channels,
+                         {a.pooled_height, a.pooled_width},
+                         [&](int64_t element, int64_t start, Span rows, Span columns) {
+                           Accumulator<T> sum = 0;
+                           for (int64_t y = rows.begin; y < rows.end; ++y)
+                             for (int64_t z = columns.begin; z < columns.end; ++z)
+                               sum += to_compute(x.data<T>()[start + y * x.size(3) + z]);
+                           const int64_t count = std::max<int64_t>(rows.end - rows.begin, 0) *
+                                                 std::max<int64_t>(columns.end - columns.begin, 0);
+                           out.data<T>()[element] =
+                               from_compute<T>(count ? sum / static_cast<Accumulator<T>>(count) : Accumulator<T>(0));
+                         });
+  });
+}
+
+void psroi_pool_grad(OpCall& c) {
+  rules::psroi_pool_grad::Args a(c);
+  const Tensor g = dense(a.out_grad), boxes = dense(a.boxes), out = c.out(0);
+  zero(out);
+  dispatch_float("psroi_pool_grad", g.dtype(), [&](auto t) {
+    using T = decltype(t);
+    over_own_channels<T>("psroi_pool_grad", boxes, a.boxes_num, a.spatial_scale, out.shape(), g.size(1),
+                         {g.size(2), g.size(3)}, [&](int64_t element, int64_t start, Span rows, Span columns) {
+                           const int64_t count = std::max<int64_t>(rows.end - rows.begin, 0) *
+                                                 std::max<int64_t>(columns.end - columns.begin, 0);
+                           if (!count) return;
+                           const auto share = to_compute(g.data<T>()[element]) / static_cast<Accumulator<T>>(count);
+                           for (int64_t y = rows.begin; y < rows.end; ++y)
+                             for (int64_t z = columns.begin; z < columns.end; ++z) {
+                               T& e = out.data<T>()[start + y * out.size(3) + z];
+                               e = from_compute<T>(to_compute(e) + share);
+                             }
+                         });
+  });
+}
+
+const RegisterCpu registered[] = {
+    {"roi_align", roi_align},   {"roi_align_grad", roi_align_grad},   {"roi_pool", roi_pool},
+    {"psroi_pool", psroi_pool}, {"psroi_pool_grad", psroi_pool_grad},
+};
+
+}  // namespace
+}  // namespace paddle::kernels
