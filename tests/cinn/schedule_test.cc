@@ -230,6 +230,25 @@ TEST(Schedule, NaNStaysWhateverItsDigits) {
   }
 }
 
+// Wherever in a row a NaN stands, it is the row's largest and smallest number.
+TEST(Schedule, ExtremesOfRowsWithNaN) {
+  for (DType t : {f32, DType::kFloat64, DType::kBFloat16})
+    for (int64_t n : {64, 75}) {
+      Group g;
+      int x = g.input(t, {n + 1, n});
+      g.output(g.reduce(ReduceKind::kMax, x, {1}, false, t));
+      g.output(g.reduce(ReduceKind::kMin, x, {1}, false, t));
+      Tensor values = testing::random_tensor((n + 1) * n, t, 3);
+      for (int64_t i = 0; i < n; ++i) values[static_cast<size_t>(i * n + i)] = NAN;
+      const auto out = testing::run_compiled(g, *compile(g), {}, {values});
+      for (int64_t i = 0; i < n; ++i)
+        for (const Tensor& y : out) EXPECT_TRUE(std::isnan(y[static_cast<size_t>(i)])) << name_of(t) << " at " << i;
+      const auto last = values.end() - n;
+      EXPECT_EQ(out[0].back(), *std::max_element(last, values.end()));
+      EXPECT_EQ(out[1].back(), *std::min_element(last, values.end()));
+    }
+}
+
 // The code for processors that this one may not be.
 TEST(Schedule, BfloatsOnOtherProcessors) {
   Group g;

@@ -72,12 +72,21 @@ V KernelEmitter::identity(const Acc& a, int width) {
 void KernelEmitter::declare(const Stmt& s) {
   Acc& a = accs_.at(s.acc);
   if (!a.split) a.lanes = lanes_;
-  a.cells.clear();
+  a.cells.clear(), a.nans.clear();
   llvm::IRBuilder<> entry(&f_->getEntryBlock(), f_->getEntryBlock().begin());
   for (int i = 0; i < a.copies; ++i) {
     a.cells.push_back(entry.CreateAlloca(wide(type_of(a.dtype), a.lanes)));
     b_.CreateStore(identity(a, a.lanes), a.cells.back());
+    if (!notes_nans(a)) continue;
+    a.nans.push_back(entry.CreateAlloca(flags_of(a)));
+    b_.CreateStore(llvm::Constant::getNullValue(flags_of(a)), a.nans.back());
   }
+}
+
+V KernelEmitter::combine(const Acc& a, V x, V acc) {
+  if (a.nans.empty()) return math_.call(function_of(a.kind, a.dtype), {x, acc}, a.dtype);
+  V beyond = a.kind == ReduceKind::kMax ? b_.CreateFCmpOGT(x, acc) : b_.CreateFCmpOLT(x, acc);
+  return b_.CreateSelect(beyond, x, acc);
 }
 
 void KernelEmitter::update(const Stmt& s) {
@@ -89,6 +98,10 @@ void KernelEmitter::update(const Stmt& s) {
   V fresh = combine(a, x, old);
   if (mask_ && a.split) fresh = b_.CreateSelect(mask_, fresh, old);
   b_.CreateStore(fresh, cell);
+  if (a.nans.empty()) return;
+  V nan = b_.CreateFCmpUNO(x, x), flags = a.nans.at(copy_ % a.copies);
+  if (mask_) nan = b_.CreateAnd(nan, mask_);
+  b_.CreateStore(b_.CreateOr(b_.CreateLoad(flags_of(a), flags), b_.CreateSExt(nan, flags_of(a))), flags);
 }
 
 V KernelEmitter::read(const Acc& a) {
@@ -104,7 +117,14 @@ V KernelEmitter::read(const Acc& a) {
     for (int i = 0; i < n / 2; ++i) low.push_back(i), high.push_back(i + n / 2);
     v = combine(a, b_.CreateShuffleVector(v, low), b_.CreateShuffleVector(v, high));
   }
-  return a.lanes > 1 ? b_.CreateExtractElement(v, uint64_t{0}) : v;
+  if (a.lanes > 1) v = b_.CreateExtractElement(v, uint64_t{0});
+  if (a.nans.empty()) return v;
+  V any = nullptr;
+  for (V cell : a.nans) {
+    V flags = b_.CreateLoad(flags_of(a), cell);
+    any = any ? b_.CreateOr(any, flags) : flags;
+  }
+  return b_.CreateSelect(b_.CreateIsNotNull(b_.CreateOrReduce(any)), llvm::ConstantFP::getNaN(v->getType()), v);
 }
 
 }  // namespace paddle::cinn

@@ -115,11 +115,21 @@ class KernelEmitter {
     int lanes = 1, copies = 1;
     bool split = false;    // by lanes; else one value per lane of the surrounding loop
     std::vector<V> cells;  // stack cells, one per unrolled copy; promoted to registers
+    std::vector<V> nans;   // cells of all ones in the lanes that met a NaN, which `cells` then lack
   };
+  // Of the largest and smallest floats by lanes, NaNs are noted beside: one operation less for each vector, where masks
+  // are vectors too.
+  bool notes_nans(const Acc& a) const {
+    return a.split && a.lanes > 1 && is_float(a.dtype) && !target_.avx512 &&
+           (a.kind == ReduceKind::kMax || a.kind == ReduceKind::kMin);
+  }
 
   V identity(const Acc& a, int width);
 
-  V combine(const Acc& a, V x, V acc) { return math_.call(function_of(a.kind, a.dtype), {x, acc}, a.dtype); }
+  llvm::Type* flags_of(const Acc& a) {
+    return wide(b_.getIntNTy(static_cast<unsigned>(8 * size_of(a.dtype))), a.lanes);
+  }
+  V combine(const Acc& a, V x, V acc);
 
   void declare(const Stmt& s);
   void update(const Stmt& s);
