@@ -230,6 +230,22 @@ TEST(Schedule, NaNStaysWhateverItsDigits) {
   }
 }
 
+// Long rows that come from memory are read at several places at once; what the parts leave over is not forgotten.
+TEST(Schedule, LongRowsAreReadInStreams) {
+  Target target = host_target();
+  target.threads = 1;
+  target.streaming_bytes = 4096;
+  for (DType t : {f32, DType::kFloat64, DType::kBFloat16})
+    for (int64_t n : {8192, 8192 + 32, 9007}) {
+      Group g;
+      int x = g.input(t, {3, n});
+      g.output(g.reduce(ReduceKind::kSum, g.pointwise(Fn::abs, {x}, t), {1}, false, t));
+      g.output(g.reduce(ReduceKind::kMax, x, {1}, false, t));
+      EXPECT_NE(lower(g, target).str().find("streams 4"), std::string::npos);
+      expect_right(g, target);
+    }
+}
+
 // Wherever in a row a NaN stands, it is the row's largest and smallest number.
 TEST(Schedule, ExtremesOfRowsWithNaN) {
   for (DType t : {f32, DType::kFloat64, DType::kBFloat16})

@@ -35,7 +35,7 @@ double size_of_code(const Module& module, const std::vector<Stmt>& body) {
   double sum = 0;
   for (const Stmt& s : body) {
     if (s.kind == StmtKind::kFor)
-      sum += (s.vectorize ? s.unroll + 2 : 1) * (4 + size_of_code(module, s.body));
+      sum += (s.vectorize ? s.unroll + 2 * s.streams : 1) * (4 + size_of_code(module, s.body));
     else if (s.kind == StmtKind::kLet && module.values[s.value].op == ValueOp::kFn)
       sum += 1 + std::min(20.0, cost_of(module.values[s.value].fn));
     else

@@ -64,8 +64,9 @@ class Printer {
                               m_.pool.str(s.index));
           break;
         case StmtKind::kFor:
-          out_ += fmt::format("for {} < {}{}{}\n", m_.pool.str(Index::of_atom(s.var)), m_.pool.str(s.extent),
-                              s.vectorize ? " vectorize" : "", s.unroll > 1 ? fmt::format(" unroll {}", s.unroll) : "");
+          out_ += fmt::format("for {} < {}{}{}{}\n", m_.pool.str(Index::of_atom(s.var)), m_.pool.str(s.extent),
+                              s.vectorize ? " vectorize" : "", s.unroll > 1 ? fmt::format(" unroll {}", s.unroll) : "",
+                              s.streams > 1 ? fmt::format(" streams {}", s.streams) : "");
           block(s.body, depth + 1);
           break;
         case StmtKind::kAcc:

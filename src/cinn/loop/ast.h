@@ -55,6 +55,7 @@ struct Stmt {
   Index extent;
   bool vectorize = false;  // kFor: iterations are independent but for accumulators, which may be split by lanes
   int unroll = 1;
+  int streams = 1;         // kFor, vectorize: read at so many places at once, each the start of an equal part
   std::vector<Stmt> body;  // kFor
   int acc = -1;            // kAcc, kUpdate: number of the accumulator
   ReduceKind reduce = ReduceKind::kSum;

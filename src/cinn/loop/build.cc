@@ -155,10 +155,12 @@ void Builder::row_pass(const PassPlan& pass) {
     emit_.update(accs[i], group_.nodes[r].reduce, emit_.cast(reduced_value(r, where), accumulator_type(r)));
   }
   emit_stores(pass, where);
-  if (const int level = prefetch_level(pass))
+  if (const int level = prefetch_level(pass)) {
     emit_.prefetch_loads(parallel_var_, 1, level);
-  else if (reads_ahead(pass))
+  } else if (reads_ahead(pass)) {
     emit_.prefetch_loads(where.at(pass.axes.back()).terms()[0].first[0], kAhead, 1);
+    if (pass.stores.empty() && pass.keep.empty()) emit_.read_in_streams(kStreams);
+  }
   for (size_t i = 0; i < pass.axes.size(); ++i) emit_.close_loop();
   current_ = base_;
   for (size_t i = 0; i < pass.reductions.size(); ++i)

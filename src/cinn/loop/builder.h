@@ -86,10 +86,11 @@ class Builder {
   // of which level; 0: not at all.
   int prefetch_level(const PassPlan& pass) const;
 
-  // Whether the kernel's first pass over long rows should ask for elements some way ahead: it waits for memory, and the
-  // hardware alone doesn't ask early enough.
+  // Whether the kernel's first pass over long rows should ask for elements some way ahead, and if it only reduces, read
+  // at several places at once: it waits for memory, and the hardware alone doesn't ask early enough, nor for enough.
   bool reads_ahead(const PassPlan& pass) const;
   static constexpr int64_t kAhead = 1024;  // elements
+  static constexpr int kStreams = 4;
 
   ValueId reduced_value(int r, const Binding& where) { return evaluator_.eval(group_.nodes[r].operands[0], where); }
 

@@ -24,7 +24,7 @@ struct Fields {
   }
   void statement(auto& s) {
     io(s.kind, StmtKind::kPrefetch), io(s.value), io(s.buffer), io(s.index), io(s.streaming), io(s.level);
-    io(s.var), io(s.extent), io(s.vectorize), io(s.unroll);
+    io(s.var), io(s.extent), io(s.vectorize), io(s.unroll), io(s.streams);
     io(s.acc), io(s.reduce, ReduceKind::kAll), dtype(s.dtype);
     io.deeper();
     io.list(s.body, [&](auto& inner) { statement(inner); });

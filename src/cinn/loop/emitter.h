@@ -26,6 +26,7 @@ class Emitter {
   static constexpr int kByCost = 0;
   Index open_loop(const Index& extent, bool vectorize, int unroll);
   void close_loop();
+  void read_in_streams(int count) { scopes_.back().loop.streams = count; }  // the innermost loop that is open
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   bool vectorizing() const;  // a loop that is open will run in vectors
 

@@ -90,10 +90,8 @@ void KernelEmitter::vector_loop(const Stmt& s) {
   const int least = paired_ ? 2 : 1;
   int unroll = std::max(s.unroll, least);
   while (unroll > least && known >= 0 && known < unroll * width) unroll /= 2;
-  auto whole = [&](int copies) {
-    const int64_t step = static_cast<int64_t>(copies) * width;
-    if (known >= 0 && known < step) return;
-    V last = b_.CreateSub(end, b_.getInt64(step - 1));
+  // Goes on from i to `last`; place gives each copy's element.
+  auto run = [&](int copies, V last, int64_t step, auto&& place) {
     i = counted_loop(copies > 1 ? "unrolled" : "vector", i, last, b_.getInt64(step), [&](V at) {
       std::vector<std::vector<llvm::Instruction*>> parts;
       for (int c = 0; c < copies; ++c) {
@@ -101,7 +99,7 @@ void KernelEmitter::vector_loop(const Stmt& s) {
         lanes_ = width;
         vector_var_ = s.var;
         const Mark mark = mark_here();
-        vars_[s.var] = c ? b_.CreateNSWAdd(at, b_.getInt64(c * width)) : at;
+        vars_[s.var] = place(at, c);
         statements(s.body);
         parts.push_back(since(mark));
         lanes_ = 1;
@@ -110,6 +108,24 @@ void KernelEmitter::vector_loop(const Stmt& s) {
       if (separate_accumulators(s.body, copies)) interleave(parts);
     });
   };
+  auto streams = [&] {
+    const int each = vectors_per_stream();
+    const int64_t step = static_cast<int64_t>(each) * width;
+    V part = b_.CreateMul(b_.CreateUDiv(end, b_.getInt64(s.streams * step)), b_.getInt64(step));
+    std::vector<V> start{b_.getInt64(0)};
+    for (int k = 1; k < s.streams; ++k) start.push_back(b_.CreateNSWAdd(start.back(), part));
+    run(s.streams * each, part, step, [&](V at, int c) {
+      return b_.CreateNSWAdd(b_.CreateNSWAdd(at, start[static_cast<size_t>(c / each)]), b_.getInt64(c % each * width));
+    });
+    i = b_.CreateMul(part, b_.getInt64(s.streams));
+  };
+  auto whole = [&](int copies) {
+    const int64_t step = static_cast<int64_t>(copies) * width;
+    if (known >= 0 && known < step) return;
+    V last = b_.CreateSub(end, b_.getInt64(step - 1));
+    run(copies, last, step, [&](V at, int c) { return c ? b_.CreateNSWAdd(at, b_.getInt64(c * width)) : at; });
+  };
+  if (s.streams > 1) streams();
   if (unroll > least) whole(unroll);
   if (known < 0 || known % (unroll * width) >= width || unroll == least) whole(least);
   if (known >= 0 && known % width == 0) {

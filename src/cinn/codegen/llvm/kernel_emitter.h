@@ -161,7 +161,10 @@ class KernelEmitter {
   // chains one after the other.
   static void interleave(const std::vector<std::vector<llvm::Instruction*>>& parts);
 
-  // Unrolled whole vectors, single vectors, and the rest under a mask.
+  // Of each stream, a cache line at a time; a pair of copies stays together.
+  int vectors_per_stream() const { return target_.vector_bytes >= kLine && !paired_ ? 1 : 2; }
+
+  // Streams, unrolled whole vectors, single vectors, and the rest under a mask.
   void vector_loop(const Stmt& s);
 
   const Module& m_;
