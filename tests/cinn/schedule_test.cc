@@ -232,8 +232,7 @@ TEST(Schedule, NaNStaysWhateverItsDigits) {
 
 // Long rows that come from memory are read at several places at once; what the parts leave over is not forgotten.
 TEST(Schedule, LongRowsAreReadInStreams) {
-  Target target = host_target();
-  target.threads = 1;
+  Target target = small_caches(1);
   target.streaming_bytes = 4096;
   for (DType t : {f32, DType::kFloat64, DType::kBFloat16})
     for (int64_t n : {8192, 8192 + 32, 9007}) {
