@@ -12,6 +12,7 @@ build:
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) $(CMAKE_FLAGS)
 	cmake --build $(BUILD)
 	cmake --install $(BUILD) --component python --prefix "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" > $(BUILD)/install.log
+	$(PYTHON) -m compileall -q "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/paddle"
 
 demo: build
 	bash examples/demo/run.sh

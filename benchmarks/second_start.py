@@ -1,11 +1,13 @@
 """What the first call of a compiled model costs, in a process that compiles everything and in one that finds it on disk.
 
-    python benchmarks/second_start.py --bench FOLDER [--torch PYTHON] [CASE ...]
+    python benchmarks/second_start.py --bench FOLDER [--torch PYTHON] [--runs N] [CASE ...]
 
 FOLDER holds bench_paddle.py (and bench_torch.py) with CASES: name -> (make, variants), make(variant) -> {"step": callable}.
-Each first call runs in a process of its own, by one thread: tracing is part of it, import and building the model aren't. CPU
-milliseconds, since the clock says little on a machine that others use; behind the slash what is left without a steady call.
-Rows: cold (nothing on disk), second (the median of three), eager; with --torch also torch.compile with empty caches.
+Each first call runs in a process of its own, by one thread: tracing is part of it, import and building the model aren't.
+Milliseconds by CPU time and by the clock. Cold: nothing on disk; second: another process, which finds programs, machine
+code and transformed Python there; eager: not compiled at all; steady: the best of later compiled calls. The median of
+--runs processes (cold and torch.compile, with empty caches: one). Two ratios of second to cold: of the whole first calls, and
+beyond a steady call, which is what starting costs.
 """
 
 import argparse
@@ -28,28 +30,31 @@ def one(folder, module, case, variant):
     step = bench.CASES[case][0](variant)["step"]
 
     def timed():
-        began = time.process_time()
+        began, clock = time.process_time(), time.perf_counter()
         step()
-        return 1e3 * (time.process_time() - began)
+        return 1e3 * (time.process_time() - began), 1e3 * (time.perf_counter() - clock)
 
     first = timed()
     timed()
-    print(first, min(timed() for _ in range(3)))
+    print(*first, *map(min, zip(*(timed() for _ in range(3)))))
 
 
 def measure(python, options, module, case, variant, environment):
+    """(CPU, clock) of the first call, then of a steady one; None where it fails."""
     command = [python, __file__, "--bench", options.bench, "--one", module, case, variant]
     out = subprocess.run(
         command, env={**os.environ, "OMP_NUM_THREADS": "1", **environment}, capture_output=True, text=True
     )
-    if out.returncode:
-        return None
-    first, steady = map(float, out.stdout.split()[-2:])
-    return first, first - steady
+    return None if out.returncode else tuple(map(float, out.stdout.split()[-4:]))
 
 
-def text(pair):
-    return "failed" if pair is None else f"{pair[0]:.0f} / {pair[1]:.0f}"
+def medians(options, *rest):
+    runs = [measure(sys.executable, options, *rest) for _ in range(options.runs)]
+    return None if None in runs else tuple(map(statistics.median, zip(*runs)))
+
+
+def ratio(a, b):
+    return f"{a / b:.2f}" if b > 0 else "-"
 
 
 def row(options, case):
@@ -57,12 +62,18 @@ def row(options, case):
         ours = ("bench_paddle", case)
         kept = {"FLAGS_compile_cache_dir": os.path.join(folder, "ours")}
         cold = measure(sys.executable, options, *ours, "compiled", kept)
-        seconds = [measure(sys.executable, options, *ours, "compiled", kept) for _ in range(3)]
-        second = tuple(map(statistics.median, zip(*seconds))) if None not in seconds else None
-        line = [case, text(cold), text(second), text(measure(sys.executable, options, *ours, "eager", kept))]
+        second = medians(options, *ours, "compiled", kept)
+        eager = medians(options, *ours, "eager", kept)
+        if None in (cold, second, eager):
+            return [case, "failed"]
+        line = [case, *(f"{m[0]:.0f} / {m[1]:.0f}" for m in (cold, second, eager)), f"{second[2]:.0f} / {second[3]:.0f}"]
+        line.append(ratio(second[0], cold[0]))
+        line.append(ratio(second[0] - second[2], cold[0] - second[2]))
+        line.append(f"{ratio(second[0], eager[0])} / {ratio(second[1], eager[1])}")
         if options.torch:
             empty = {"TORCHINDUCTOR_CACHE_DIR": folder + "/inductor", "TRITON_CACHE_DIR": folder + "/triton"}
-            line.append(text(measure(options.torch, options, "bench_torch", case, "compiled", empty)))
+            torch = measure(options.torch, options, "bench_torch", case, "compiled", empty)
+            line += ["failed"] if torch is None else [f"{torch[0]:.0f} / {torch[1]:.0f}", ratio(cold[0], torch[0])]
     return line
 
 
@@ -70,12 +81,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True)
     parser.add_argument("--torch")
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
     if options.one:
         return one(options.bench, *options.one)
-    print("| case | cold | second | eager |" + (" torch.compile, cold |" if options.torch else ""))
+    print("CPU / clock, ms; second / cold: whole first calls, beyond a steady call; second / eager: CPU / clock")
+    print("| case | cold | second | eager | steady | second / cold | beyond | second / eager |", end="")
+    print(" torch.compile, cold | cold / torch |" if options.torch else "")
     for case in options.cases or CASES:
         print("| " + " | ".join(row(options, case)) + " |", flush=True)
 

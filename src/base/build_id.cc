@@ -36,34 +36,37 @@ std::string id_among(std::string_view notes) {
   return {};
 }
 
-std::string own_id() {
+std::string& current() {
   static const char anchor = 0;
-  std::string id;
-  auto look = [](dl_phdr_info* info, size_t, void* out) {
-    const auto at = reinterpret_cast<uintptr_t>(&anchor) - info->dlpi_addr;
+  static auto* id = new std::string(build_id_of_code(&anchor));
+  return *id;
+}
+
+}  // namespace
+
+std::string build_id_of_code(const void* code) {
+  struct Search {
+    uintptr_t address;
+    std::string found;
+  } search{reinterpret_cast<uintptr_t>(code), {}};
+  auto look = [](dl_phdr_info* info, size_t, void* data) {
+    auto& s = *static_cast<Search*>(data);
+    const auto at = s.address - info->dlpi_addr;
     bool here = false;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       const ElfW(Phdr)& p = info->dlpi_phdr[i];
       here |= p.p_type == PT_LOAD && at >= p.p_vaddr && at < p.p_vaddr + p.p_memsz;
     }
-    auto& found = *static_cast<std::string*>(out);
-    for (int i = 0; here && found.empty() && i < info->dlpi_phnum; ++i) {
+    for (int i = 0; here && s.found.empty() && i < info->dlpi_phnum; ++i) {
       const ElfW(Phdr)& p = info->dlpi_phdr[i];
       if (p.p_type == PT_NOTE)
-        found = id_among({reinterpret_cast<const char*>(info->dlpi_addr + p.p_vaddr), p.p_memsz});
+        s.found = id_among({reinterpret_cast<const char*>(info->dlpi_addr + p.p_vaddr), p.p_memsz});
     }
     return here ? 1 : 0;
   };
-  dl_iterate_phdr(look, &id);
-  return id;
+  dl_iterate_phdr(look, &search);
+  return search.found;
 }
-
-std::string& current() {
-  static auto* id = new std::string(own_id());
-  return *id;
-}
-
-}  // namespace
 
 const std::string& build_id() { return current(); }
 

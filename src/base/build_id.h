@@ -7,6 +7,8 @@ namespace paddle {
 
 // Of the library or program that holds this code, as hexadecimal digits; empty where it was linked without one.
 const std::string& build_id();
+// The same of the library that holds `code`, a function's address: a plugin's.
+std::string build_id_of_code(const void* code);
 // Of a library or program on disk, which isn't opened as one; empty where there is none.
 std::string build_id_of_file(const std::string& path);
 

@@ -19,7 +19,8 @@ struct Digest {
   bool operator==(const Digest&) const = default;
   std::string str() const;  // 32 hexadecimal digits
 };
-Digest digest_of(std::string_view text);
+Digest digest_of(std::string_view text);        // what saved files hold: it never changes
+Digest quick_digest_of(std::string_view text);  // many times as quick, for caches
 
 class DiskCache {
  public:

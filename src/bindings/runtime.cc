@@ -10,6 +10,7 @@
 #include "device/registry.h"
 #include "dispatch/autocast.h"
 #include "dispatch/state.h"
+#include "phi/kernels/forget.h"
 
 namespace paddle::bindings {
 namespace {
@@ -181,6 +182,7 @@ PyObject* trim_memory(PyObject*, PyObject* args) {
   return guard([&]() -> PyObject* {
     PyObject* place = Py_None;
     if (!PyArg_ParseTuple(args, "|O", &place)) throw PythonError();
+    kernels::forget_primitives();
     device::trim(place == Py_None ? device::default_place() : place_from(place, "empty_cache"));
     Py_RETURN_NONE;
   });

@@ -61,7 +61,8 @@ bool can_compile(Place place) {
   return there;
 }
 
-// A group that can't be compiled goes back to its operations, which run by kernels. Code for the host is handed on.
+// A group that can't be compiled goes back to its operations, which run by kernels. The code of the others is handed
+// on.
 size_t keep_compilable(pir::Operation& root, Place place, Finished* finished) {
   size_t failed = 0;
   std::vector<pir::Operation*> groups;
@@ -71,14 +72,14 @@ size_t keep_compilable(pir::Operation& root, Place place, Finished* finished) {
   const bool say = flags::get_bool("cinn_print") || flags::get_int("log_level") > 0;
   const auto budget = std::chrono::milliseconds(flags::get_int("cinn_total_budget_ms"));
   const auto began = std::chrono::steady_clock::now();
+  const auto batch = place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place);
   for (pir::Operation* g : groups) {
     try {
       if (std::chrono::steady_clock::now() - began > budget)
         throw cinn::OverBudget(ErrorKind::kNotImplemented,
                                "the program's groups took longer to compile than FLAGS_cinn_total_budget_ms");
-      cinn::CompiledRegion made =
-          cinn::compile_region(*g, place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place));
-      if (finished && place.is_cpu()) finished->code.of.emplace(g, std::move(made));
+      cinn::CompiledRegion made = cinn::compile_region(*g, batch);
+      if (finished) finished->code.of.emplace(g, std::move(made));
     } catch (const Error& e) {
       const bool chance = dynamic_cast<const cinn::OverBudget*>(&e) || e.kind() != ErrorKind::kNotImplemented;
       if (finished) finished->by_chance |= chance;
@@ -98,8 +99,10 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   if (!options.inputs.empty() || distributed::is_distributed(program)) {
     distributed::PartitionOptions partition;
     partition.inputs = options.inputs;
-    partition.stayed = options.stayed;
+    if (options.stayed) partition.stayed = finished ? &finished->stayed : options.stayed;
+    distributed::MeshGroupsAsked asked;
     program = distributed::partition(program, partition);
+    if (finished) finished->groups = KeptGroups(asked.list);
   }
   // Each operator's output is looked at where numbers are checked: groups have none but their last.
   const bool wanted = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf");
@@ -134,6 +137,7 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
   steps.add("constant_folding", [&](pir::Operation&, pir::PassContext& context) {
     passes::FoldOptions fold;
     fold.parameters = options.inference;
+    if (finished) fold.read = &finished->weights_read;
     return passes::fold_constants(context.program(), evaluate_static, fold) > 0;
   });
   steps.add("canonicalise");
@@ -181,17 +185,19 @@ std::shared_ptr<executor::Executable> executable(Finished finished, const Pipeli
 
 std::shared_ptr<executor::Executable> prepare(const pir::Program& program, const PipelineOptions& options) {
   const ProgramKey key(program, options);
-  if (std::optional<Finished> known = find_finished(key, program.parameters()))
-    return executable(std::move(*known), options);
-  Finished finished;
-  std::vector<DimGuard> asked;
-  {
-    DimGuardSink sink(&asked);
-    finished = finish(program.clone(), options);
+  const NamedTensors given = given_to(program, options);
+  std::optional<Finished> finished = find_finished(key, given);
+  if (!finished) {
+    std::vector<DimGuard> asked;
+    {
+      DimGuardSink sink(&asked);
+      finished = finish(program.clone(), options);
+    }
+    keep_finished(key, given, *finished, asked);
+    ask_again(asked);
   }
-  keep_finished(key, program.parameters(), finished, asked);
-  ask_again(asked);
-  return executable(std::move(finished), options);
+  if (options.stayed) options.stayed->merge(finished->stayed);
+  return executable(std::move(*finished), options);
 }
 
 }  // namespace paddle::compile

@@ -1,5 +1,9 @@
 // pipeline: what happens to a whole program on its way to the executor, in order.
 #pragma once
+#include <set>
+#include <string>
+
+#include "compile/kept_groups.h"
 #include "device/place.h"
 #include "distributed/partition/partition.h"
 #include "executor/executable.h"
@@ -27,6 +31,9 @@ struct Finished {
   pir::Program program;
   executor::GroupCode code;
   bool by_chance = false;  // another time it would come out better: a budget was used up, or something was missing
+  std::set<std::string> weights_read;  // parameters whose elements became part of it
+  distributed::Layouts stayed;         // results on a mesh of only some of the ranks
+  KeptGroups groups;                   // that partitioning asked for
 };
 
 // Runs every step of pipeline.cc on the program.

@@ -1,105 +1,13 @@
 #include "compile/program_cache.h"
 
 #include <atomic>
-#include <set>
 
-#include "base/build_id.h"
-#include "base/cpu_features.h"
 #include "base/disk_cache.h"
-#include "base/flags.h"
-#include "base/parallel_for.h"
-#include "cinn/jit/library.h"
 #include "cinn/loop/bytes.h"
-#include "distributed/partition/partition.h"
-#include "pir/rewrite/pass.h"
-#include "pir/rewrite/stages.h"
+#include "pir/serialize/bytes.h"
+#include "spmd/attr_text.h"
 
 namespace paddle::compile {
-namespace {
-
-// Of FLAGS_*, all but where and how much is kept.
-std::string flags_text() {
-  std::string out;
-  for (const flags::Flag& f : flags::all()) {
-    if (f.name == "compile_cache_dir" || f.name == "compile_cache_mb") continue;
-    out += f.name + "=";
-    std::visit([&](const auto& v) { out += fmt::format("{};", v); }, f.value);
-  }
-  return out;
-}
-
-// Passes that the build doesn't tell, or that somebody wants to watch.
-bool passes_are_ours() {
-  for (const std::string& stage : pir::stage_names())
-    if (!pir::passes_of_stage(stage).empty()) return false;
-  return !pir::passes_were_changed() && !flags::get_bool("pir_print_passes") && !flags::get_bool("pir_verify_passes") &&
-         !flags::get_bool("cinn_print");
-}
-
-// Functions of this process that no other has.
-bool calls_back(const pir::Program& program) {
-  bool found = false;
-  program.walk([&](pir::Operation& op) { found |= op.is("cf.host_call"); });
-  return found;
-}
-
-bool can_be_kept(const pir::Program& program, const PipelineOptions& options) {
-  return options.place.is_cpu() && options.inputs.empty() && !options.inference && !options.keep_all_groups &&
-         !options.decisions && !distributed::is_distributed(program) && !calls_back(program);
-}
-
-// What the passes follow from beside the program, now; empty: not all of it can be said, or nothing can be kept.
-std::string surroundings() {
-  if (!passes_are_ours() || build_id().empty() || cinn::codegen_identity().empty() || !compile_cache().usable())
-    return {};
-  return fmt::format("build {}, code generator {}, {} threads, {}, flags {}", build_id(), cinn::codegen_identity(),
-                     num_threads(), name_of(cpu_isa()), flags_text());
-}
-
-// Tensors whose elements the program computes with; parameters' come with each run.
-std::set<std::string> constants_of(const pir::Program& program) {
-  std::set<std::string> names;
-  program.walk([&](pir::Operation& op) {
-    if (op.is("builtin.constant") && op.attr("value").kind() != pir::AttrKind::kDense)
-      names.insert(op.attr("value").as_string());
-  });
-  return names;
-}
-
-// Beyond this, reading them to find a program takes longer than finishing it.
-constexpr size_t kMostConstants = size_t{32} << 20;
-
-size_t bytes_of(const pir::Program& program, const std::set<std::string>& constants) {
-  size_t bytes = 0;
-  for (const std::string& name : constants)
-    if (const Tensor t = program.parameter(name); t.defined())
-      bytes += static_cast<size_t>(t.numel()) * size_of(t.dtype());
-  return bytes;
-}
-
-}  // namespace
-
-ProgramKey::ProgramKey(const pir::Program& program, const PipelineOptions& options, std::string_view purpose) {
-  if (!can_be_kept(program, options)) return;
-  const std::string around = surroundings();
-  const std::set<std::string> constants = constants_of(program);
-  if (around.empty() || bytes_of(program, constants) > kMostConstants) return;
-  pir::ProgramWriter w;
-  ByteWriter& out = w.out();
-  out.text("finished program");
-  out.text(around);
-  out.number(int64_t{options.cinn});
-  out.number(int64_t{options.keep_weights});
-  out.text(purpose);
-  w.program(program, [&](const std::string& name) { return constants.count(name) > 0; });
-  symbols_ = w.symbols();
-  bytes_ = w.out().bytes();
-}
-
-ProgramKey::ProgramKey(const ProgramKey& base, std::string_view purpose) : symbols_(base.symbols_) {
-  const std::string around = base.usable() ? surroundings() : std::string();
-  if (!around.empty()) bytes_ = fmt::format("{} {} {}", digest_of(base.bytes_).str(), purpose, around);
-}
 
 bool ask_again(std::span<const DimGuard> guards) {
   return std::all_of(guards.begin(), guards.end(), [](const DimGuard& g) { return holds(g.a, g.rel, g.b); });
@@ -135,7 +43,26 @@ pir::Program read_program(pir::ProgramReader& r, const NamedTensors& given) {
   return program;
 }
 
+void write(pir::ProgramWriter& w, const distributed::Layouts& layouts) {
+  w.out().size(layouts.size());
+  for (const auto& [name, attr] : layouts) {
+    w.out().text(name);
+    w.out().text(spmd::encode(*attr));
+  }
+}
+
+distributed::Layouts read_layouts(pir::ProgramReader& r) {
+  distributed::Layouts layouts;
+  for (size_t n = r.in().size(); n > 0; --n) {
+    std::string name(r.in().text());
+    layouts.emplace(std::move(name), std::make_shared<spmd::DistAttr>(spmd::decode(r.in().text())));
+  }
+  return layouts;
+}
+
 void write(pir::ProgramWriter& w, const Finished& finished, const NamedTensors& given) {
+  finished.groups.write(w);
+  write(w, finished.stayed);
   write(w, finished.program, given);
   ByteWriter& out = w.out();
   finished.program.walk([&](pir::Operation& op) {
@@ -145,6 +72,10 @@ void write(pir::ProgramWriter& w, const Finished& finished, const NamedTensors& 
     for (pir::Value v : region.inputs) w.value(v);
     out.size(region.symbols.size());
     for (Dim d : region.symbols) w.dim(d);
+    if (region.device) {
+      out.text(cinn::to_bytes(region.device->module()));
+      return;
+    }
     const cinn::GroupForm& form = region.code->form();
     out.number(int64_t{form.streaming});
     out.number(form.streaming_bytes);
@@ -153,15 +84,24 @@ void write(pir::ProgramWriter& w, const Finished& finished, const NamedTensors& 
   });
 }
 
-Finished read_finished(pir::ProgramReader& r, const NamedTensors& given) {
+Finished read_finished(pir::ProgramReader& r, const NamedTensors& given, Place place) {
   Finished finished;
+  finished.groups = KeptGroups(r);
+  finished.stayed = read_layouts(r);
   finished.program = read_program(r, given);
+  finished.groups.renumber(finished.program);
+  const auto batch = place.is_cpu() ? nullptr : std::make_shared<cinn::DeviceBatch>(place);
   ByteReader& in = r.in();
   finished.program.walk([&](pir::Operation& op) {
     if (!op.is("cinn_op.group")) return;
     cinn::CompiledRegion region;
     for (size_t n = in.size(); n > 0; --n) region.inputs.push_back(r.value());
     for (size_t n = in.size(); n > 0; --n) region.symbols.push_back(r.dim());
+    if (batch) {
+      region.device = std::make_shared<const cinn::DeviceGroup>(cinn::module_of(in.text()), batch);
+      finished.code.of.emplace(&op, std::move(region));
+      return;
+    }
     cinn::GroupForm form;
     form.streaming = in.number(0, 1) != 0;
     form.streaming_bytes = in.number();
@@ -172,18 +112,44 @@ Finished read_finished(pir::ProgramReader& r, const NamedTensors& given) {
   return finished;
 }
 
-std::optional<Finished> find_finished(const ProgramKey& key, const NamedTensors& given) {
-  if (!key.usable()) return {};
+namespace {
+
+// Where a program lies whose passes read these weights.
+std::optional<ProgramKey> key_with(const ProgramKey& key, const std::set<std::string>& weights,
+                                   const NamedTensors& given) {
+  const std::optional<std::string> digest = digest_of_weights(weights, given);
+  if (!digest) return {};
+  return ProgramKey(key, "with weights " + *digest);
+}
+
+std::optional<ProgramKey> key_with_kept_weights(const ProgramKey& key, const NamedTensors& given) {
+  const std::optional<std::string> bytes = compile_cache().get(ProgramKey(key, "weights read").bytes());
+  if (!bytes) return {};
+  std::set<std::string> names;
+  ByteReader in(*bytes);
+  for (size_t n = in.size(); n > 0; --n) names.emplace(in.text());
+  return key_with(key, names, given);
+}
+
+std::optional<Finished> read_entry(const ProgramKey& key, const NamedTensors& given) {
   const std::optional<std::string> bytes = compile_cache().get(key.bytes());
   if (!bytes) return {};
+  pir::ProgramReader in(*bytes, key.symbols());
+  const std::vector<DimGuard> guards = read_guards(in);
+  Finished finished = read_finished(in, given, key.place());
+  if (!in.in().done() || !ask_again(guards)) return {};
+  note_found();
+  return finished;
+}
+
+}  // namespace
+
+std::optional<Finished> find_finished(const ProgramKey& key, const NamedTensors& given) {
+  if (!key.usable()) return {};
   try {
-    pir::ProgramReader in(*bytes, key.symbols());
-    const std::vector<DimGuard> guards = read_guards(in);
-    Finished finished = read_finished(in, given);
-    if (in.in().done() && ask_again(guards)) {
-      note_found();
-      return finished;
-    }
+    if (!key.reads_weights()) return read_entry(key, given);
+    const std::optional<ProgramKey> whole = key_with_kept_weights(key, given);
+    if (whole && whole->usable()) return read_entry(*whole, given);
   } catch (const Error&) {  // made anew
   }
   return {};
@@ -192,10 +158,19 @@ std::optional<Finished> find_finished(const ProgramKey& key, const NamedTensors&
 void keep_finished(const ProgramKey& key, const NamedTensors& given, const Finished& finished,
                    std::span<const DimGuard> guards) {
   if (!key.usable() || finished.by_chance) return;
+  std::optional<ProgramKey> whole = key;
+  if (key.reads_weights()) {
+    whole = key_with(key, finished.weights_read, given);
+    if (!whole || !whole->usable()) return;
+    ByteWriter names;
+    names.size(finished.weights_read.size());
+    for (const std::string& name : finished.weights_read) names.text(name);
+    compile_cache().put(ProgramKey(key, "weights read").bytes(), names.bytes());
+  }
   pir::ProgramWriter out(key.symbols());
   write(out, guards);
   write(out, finished, given);
-  put_entry(key, out.out().bytes());
+  put_entry(*whole, out.out().bytes());
 }
 
 namespace {

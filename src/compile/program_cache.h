@@ -3,34 +3,18 @@
 // the build of this library and of the code generator, the processor. A second process that captures the same program
 // runs no pass and opens no code generator.
 //
-// Programs for which that isn't all aren't kept: those with passes of the user's, on other devices than the CPU, cut
-// into parts for several ranks, or with parameters folded in.
+// What weights a predictor's passes fold is part of it: an entry by the program alone says which weights passes read,
+// one by their elements too what became of the program. Groups of ranks that a program in parts talks in are made anew,
+// in the order in which partitioning asked for them, and have their numbers of this process. Programs that aren't kept:
+// see why_not_kept().
 #pragma once
 #include <optional>
 
 #include "compile/pipeline.h"
+#include "compile/program_key.h"
 #include "pir/serialize/bytes.h"
 
 namespace paddle::compile {
-
-class ProgramKey {
- public:
-  // purpose: what else decides, as bytes: which gradients are wanted.
-  ProgramKey(const pir::Program& program, const PipelineOptions& options, std::string_view purpose = {});
-  // Something else that follows from the same, as things are now.
-  ProgramKey(const ProgramKey& base, std::string_view purpose);
-
-  bool usable() const { return !bytes_.empty(); }
-  const std::string& bytes() const { return bytes_; }
-  // Of the program, by which what is kept refers to them.
-  const std::vector<Dim>& symbols() const { return symbols_; }
-
- private:
-  std::string bytes_;
-  std::vector<Dim> symbols_;
-};
-
-using NamedTensors = std::map<std::string, Tensor>;  // that a program names: the bytes hold the elements of others
 
 // The guards on sizes of what is found are asked again.
 std::optional<Finished> find_finished(const ProgramKey& key, const NamedTensors& given);
@@ -53,8 +37,10 @@ void put_entry(const ProgramKey& key, const std::string& bytes);
 void write(pir::ProgramWriter& out, const pir::Program& program, const NamedTensors& given);
 pir::Program read_program(pir::ProgramReader& in, const NamedTensors& given);
 void write(pir::ProgramWriter& out, const Finished& finished, const NamedTensors& given);
-Finished read_finished(pir::ProgramReader& in, const NamedTensors& given);
+Finished read_finished(pir::ProgramReader& in, const NamedTensors& given, Place place);
 void write(pir::ProgramWriter& out, std::span<const DimGuard> guards);
 std::vector<DimGuard> read_guards(pir::ProgramReader& in);
+void write(pir::ProgramWriter& out, const distributed::Layouts& layouts);
+distributed::Layouts read_layouts(pir::ProgramReader& in);
 
 }  // namespace paddle::compile

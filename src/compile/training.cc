@@ -54,7 +54,7 @@ std::string purpose_of(const std::vector<uint8_t>& needs, size_t outputs, const 
 TrainingProgram::TrainingProgram(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
                                  const std::vector<bool>& stop, const PipelineOptions& options)
     : key_(program, options, purpose_of(needs, outputs, stop)),
-      tensors_(program.parameters()),
+      tensors_(given_to(program, options)),
       options_(options),
       inputs_(std::move(options_.inputs)) {
   options_.inference = false;
@@ -68,7 +68,10 @@ void TrainingProgram::build(const pir::Program& program, const std::vector<uint8
   Finished forward;
   {
     DimGuardSink sink(&asked);
+    distributed::MeshGroupsAsked groups;
     forward = differentiated(program, needs, outputs, stop);
+    forward.groups = groups_ = KeptGroups(groups.list);
+    forward.stayed = stayed_;
   }
   keep(forward, asked);
   ask_again(asked);

@@ -52,6 +52,7 @@ class TrainingProgram {
   std::shared_ptr<executor::Executable> forward_, backward_;
   pir::Program backward_program_;
   std::string backward_bytes_;  // else: the program as it was kept, to be read when it is needed
+  KeptGroups groups_;           // of both parts
   std::mutex mutex_;
   std::vector<pir::Value> kept_;  // while the program is cut
   size_t num_kept_ = 0;

@@ -2,6 +2,7 @@
 // backward part, finished, once a backward was run.
 #include "base/disk_cache.h"
 #include "compile/training.h"
+#include "spmd/attr_text.h"
 
 namespace paddle::compile {
 namespace {
@@ -29,6 +30,7 @@ void TrainingProgram::keep(const Finished& forward, std::span<const DimGuard> gu
   out.size(num_kept_);
   write(out, grad_inputs_);
   write(out, grad_results_);
+  for (const auto& attr : grad_attrs_) out.text(attr ? spmd::encode(*attr) : std::string());
   compile::write(w, guards);
   compile::write(w, forward, tensors_);
   put_entry(key_, out.bytes());
@@ -44,14 +46,20 @@ bool TrainingProgram::restore() {
     std::string backward(in.text());
     const auto num_kept = static_cast<size_t>(in.number(0, INT32_MAX));
     std::vector<size_t> grad_inputs = read_list(in), grad_results = read_list(in);
+    std::vector<std::shared_ptr<const spmd::DistAttr>> grad_attrs(grad_results.size());
+    for (auto& attr : grad_attrs)
+      if (const std::string_view text = in.text(); !text.empty())
+        attr = std::make_shared<spmd::DistAttr>(spmd::decode(text));
     const std::vector<DimGuard> guards = read_guards(r);
-    Finished forward = read_finished(r, tensors_);
+    Finished forward = read_finished(r, tensors_, options_.place);
     if (!in.done() || !ask_again(guards)) return false;
     backward_bytes_ = std::move(backward);
     num_kept_ = num_kept;
     grad_inputs_ = std::move(grad_inputs);
     grad_results_ = std::move(grad_results);
-    grad_attrs_.resize(grad_results_.size());
+    grad_attrs_ = std::move(grad_attrs);
+    groups_ = forward.groups;
+    stayed_ = forward.stayed;
     forward_ = executable(std::move(forward), options_);
     note_found();
     return true;
@@ -66,8 +74,10 @@ Finished TrainingProgram::finished_backward() {
   if (!backward_bytes_.empty()) {
     pir::ProgramReader in(backward_bytes_, key_.symbols());
     backward_program_ = read_program(in, tensors_);
+    groups_.renumber(backward_program_);
   }
   Finished finished = finish(std::move(backward_program_), options_);
+  finished.groups = groups_;
   keep_finished(key, tensors_, finished, {});
   return finished;
 }

@@ -1,5 +1,7 @@
 #include "device/allocator.h"
 
+#include <malloc.h>
+
 #include <array>
 #include <atomic>
 #include <bit>
@@ -307,6 +309,7 @@ void trim(Place place) {
     table(place).deallocate(place.index, p, size);
     c.count_reserved(-static_cast<int64_t>(size));
   }
+  if (place.is_cpu()) ::malloc_trim(0);  // what programs and their text took
 }
 
 }  // namespace paddle::device

@@ -7,12 +7,15 @@
 #include <cstring>
 
 #include "base/pool.h"
+#include "device/host_regions.h"
 
 namespace paddle::device {
 namespace {
 
 constexpr PdStatus kOk{PD_OK, nullptr};
-constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kHugePage = HostRegions::kLargePage;
+// Less comes from malloc, which shares pages; more has large pages of its own.
+constexpr size_t kLeastOfRegions = size_t{32} << 10, kMostOfRegions = 2 * kHugePage;
 
 PdStatus ok() { return kOk; }
 PdStatus ok_device(int32_t) { return kOk; }
@@ -22,7 +25,9 @@ PdStatus allocate(int32_t, size_t bytes, void** out) {
     return posix_memalign(out, 64, bytes ? bytes : 1) == 0
                ? kOk
                : PdStatus{PD_ERROR_OUT_OF_MEMORY, "the system has no memory left"};
-  bool large = bytes >= 2 * kHugePage;
+  if (bytes >= kLeastOfRegions && bytes < kMostOfRegions)
+    if ((*out = HostRegions::process().allocate(bytes))) return kOk;
+  bool large = bytes >= kMostOfRegions;
   size_t align = large ? kHugePage : 64;
   size_t rounded = (bytes + align - 1) / align * align;
   void* p = std::aligned_alloc(align, rounded ? rounded : align);
@@ -33,8 +38,9 @@ PdStatus allocate(int32_t, size_t bytes, void** out) {
   return kOk;
 }
 
-PdStatus deallocate(int32_t, void* p, size_t) {
-  std::free(p);
+PdStatus deallocate(int32_t, void* p, size_t bytes) {
+  const bool middling = kReuseBlocks && bytes >= kLeastOfRegions && bytes < kMostOfRegions;
+  if (!middling || !HostRegions::process().deallocate(p, bytes)) std::free(p);
   return kOk;
 }
 

@@ -164,7 +164,23 @@ int Environment::new_group(std::vector<int> ranks, const std::string& backend, c
   return id;
 }
 
+namespace {
+thread_local MeshGroupsAsked* asking = nullptr;
+}
+
+MeshGroupsAsked::MeshGroupsAsked() : outer_(asking) { asking = this; }
+MeshGroupsAsked::~MeshGroupsAsked() {
+  asking = outer_;
+  if (outer_) outer_->list.insert(outer_->list.end(), list.begin(), list.end());
+}
+
 int Environment::group_of(const std::vector<int>& ranks) {
+  const int id = find_or_make(ranks);
+  if (asking) asking->list.push_back({ranks, id});
+  return id;
+}
+
+int Environment::find_or_make(const std::vector<int>& ranks) {
   std::lock_guard lock(mutex_);
   if (!connected_) connect();
   auto it = by_ranks_.find(ranks);

@@ -13,6 +13,25 @@
 
 namespace paddle::distributed {
 
+// A group of a mesh's ranks, with the number that it has in this process.
+struct MeshGroup {
+  std::vector<int> ranks;
+  int id = 0;
+};
+
+// Those that this thread asks for while it lives, in order: what was made with their numbers is right in another
+// process once the same are asked for there and their numbers are put in.
+class MeshGroupsAsked {
+ public:
+  MeshGroupsAsked();
+  ~MeshGroupsAsked();
+  MeshGroupsAsked(const MeshGroupsAsked&) = delete;
+  std::vector<MeshGroup> list;
+
+ private:
+  MeshGroupsAsked* outer_;
+};
+
 class Environment {
  public:
   // Of the current Context. On first use reads PADDLE_TRAINER_ID and PADDLE_TRAINERS_NUM (0 of 1 without them).
@@ -38,7 +57,7 @@ class Environment {
   int new_group(std::vector<int> ranks, const std::string& backend = "auto",
                 comm::Milliseconds timeout = comm::Milliseconds(0));
   // The group of just these ranks, made at the first call: what meshes use along their axes.
-  int group_of(const std::vector<int>& ranks);
+  int group_of(const std::vector<int>& ranks);  // told to MeshGroupsAsked
   std::vector<int> ranks_of(int id) const;
   bool known(int id) const;
   bool member(int id) const;  // this rank takes part in it
@@ -64,6 +83,7 @@ class Environment {
     std::string backend;
     comm::Milliseconds timeout{0};
   };
+  int find_or_make(const std::vector<int>& ranks);
   comm::ProcessGroupPtr make(const std::vector<int>& ranks, const std::string& backend, comm::Milliseconds timeout);
 
   int rank_ = 0, world_size_ = 1;

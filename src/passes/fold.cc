@@ -87,7 +87,9 @@ class Folder {
     }
     slot.tensor = pir::constant_tensor(source, program_, options_.parameters);
     if (slot.tensor.defined()) {
-      from_parameter |= source.has(pir::kGraphInput);
+      const bool parameter = source.has(pir::kGraphInput);
+      if (parameter && options_.read) options_.read->insert(source.attr("parameter_name").as_string());
+      from_parameter |= parameter;
       return slot;
     }
     bool factory = source.info() && source.has(kFactory) && source.num_operands() == 0 && pir::is_mergeable(source) &&

@@ -2,6 +2,8 @@
 // tables, none changes what a program computes.
 #pragma once
 #include <functional>
+#include <set>
+#include <string>
 
 #include "api/op_call.h"
 #include "pir/rewrite/pass.h"
@@ -31,6 +33,7 @@ struct FoldOptions {
       1 << 20;  // of one result; larger ones are not folded, so that a program doesn't grow beyond its inputs
   size_t max_parameter_bytes = size_t{1} << 31;  // the same where an operand is a parameter
   size_t inline_bytes = 256;                     // larger results are kept with the program's parameters, and named
+  std::set<std::string>* read = nullptr;         // out: the parameters whose elements were looked at
 };
 // Replaces operations whose operands are all constant by their value. Returns how many.
 size_t fold_constants(pir::Program& program, const ConstantEvaluator& evaluate, const FoldOptions& options = {});

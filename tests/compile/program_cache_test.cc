@@ -159,6 +159,58 @@ TEST_F(Cached, ConstantsCountByTheirElements) {
   for (float v : {2.0f, 3.0f, 2.0f}) EXPECT_EQ(with(v), v);
 }
 
+// y = x * (a + a) * b for a predictor: passes read a, whose sum is folded, and not b.
+float predicted(float a, float b, Counts* counts) {
+  pir::Program p;
+  pir::Builder at(p);
+  Value x = at.data("x", Type::tensor(DType::kFloat32, {4}));
+  auto weight = [&](const char* name, float v) {
+    Tensor t = Tensor::empty(view(Shape{4}), DType::kFloat32, Place::cpu());
+    std::fill_n(t.data<float>(), 4, v);
+    p.set_parameter(name, t);
+    return at.parameter(name, Type::tensor(DType::kFloat32, {4}));
+  };
+  Value va = weight("a", a), vb = weight("b", b);
+  Value twice = at.value("pd_op.add", {va, va});
+  at.shadow_output("y", at.value("pd_op.multiply", {at.value("pd_op.multiply", {x, twice}), vb}));
+  const ProgramCounts before = program_counts();
+  PipelineOptions options;
+  options.inference = true;
+  auto made = prepare(p, options);
+  Tensor ones = Tensor::empty(view(Shape{4}), DType::kFloat32, Place::cpu());
+  std::fill_n(ones.data<float>(), 4, 1.0f);
+  const float y = *made->run(std::vector<Tensor>{ones}).at(0).data<float>();
+  *counts = {program_counts().found - before.found, program_counts().kept - before.kept, 0};
+  return y;
+}
+
+TEST_F(Cached, PredictorsCountByTheWeightsThatPassesRead) {
+  Counts n;
+  EXPECT_EQ(predicted(2, 3, &n), 12);
+  EXPECT_EQ(n.found, 0);
+  EXPECT_EQ(predicted(2, 3, &n), 12);
+  EXPECT_EQ(n.found, 1);
+  EXPECT_EQ(predicted(5, 3, &n), 30);
+  EXPECT_EQ(n.found, 0);
+  EXPECT_EQ(predicted(5, 7, &n), 70);  // which no pass read
+  EXPECT_EQ(n.found, 1);
+  EXPECT_EQ(predicted(2, 7, &n), 28);  // the first is still there
+  EXPECT_EQ(n.found, 1);
+}
+
+TEST_F(Cached, ProgramsThatAreNotKeptSayWhy) {
+  EXPECT_EQ(why_not_kept(program(), {}), "");
+  pir::Program p;
+  pir::Builder b(p);
+  Value x = b.data("x", Type::tensor(DType::kFloat32, {4}));
+  b.create("cf.host_call", {x}, {{"function", Attribute::i64(0)}, {"process", Attribute::string("this")}},
+           {Type::tensor(DType::kFloat32, {4})});
+  EXPECT_EQ(why_not_kept(p, {}), "it calls functions of this process");
+  EXPECT_FALSE(ProgramKey(p, {}).usable());
+  use("off");
+  EXPECT_NE(why_not_kept(program(), {}).find("FLAGS_compile_cache_dir"), std::string::npos);
+}
+
 TEST_F(Cached, PassesOfTheUsersAreNeverSkipped) {
   run_anew();
   int runs = 0;

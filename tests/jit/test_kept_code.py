@@ -109,9 +109,9 @@ def test_rubbish_is_made_anew(store, load, rubbish):
 
 def test_another_version_of_the_transformation_misses(store, load, monkeypatch):
     convert.convert_function(load(MODULE).choose)
-    monkeypatch.setattr(kept, "_version", lambda: b"another")
+    monkeypatch.setattr(kept, "version", lambda: b"another")
     convert.convert_function(load().choose)
     assert len(store) == 2
-    monkeypatch.setattr(kept, "_version", lambda: None)
+    monkeypatch.setattr(kept, "version", lambda: None)
     convert.convert_function(load().choose)
     assert len(store) == 2

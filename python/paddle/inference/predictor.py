@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from .._core import ir, to_tensor, trace
+from .._core import ir, to_tensor, trace, trim_memory
 from ..base import core
 from ..jit.formats import naming
 from ..pir.program import Program
@@ -126,6 +126,11 @@ class _Model:
         ]
         self.outputs = [(t.name, t.dtype) for t in program._fetched]
         self.threads = config.cpu_math_library_num_threads() if config._threads_set else None
+
+    def __del__(self, trim=trim_memory, host=core.CPUPlace()) -> None:
+        # A server that loads other models needs the memory: the allocator, too, lets go of it.
+        self.__dict__.clear()
+        trim(host)
 
     def _weight(self, name: str, known: dict):
         tensor = self.run.held(name)

@@ -66,6 +66,7 @@ class StaticFunction:
         self._segments: Any = None  # compiled segments, of calls that can't be captured whole
         self._bound: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
         self._plain = True  # False: replaced by enable_to_static or rollback
+        convert.load()
         functools.update_wrapper(self, function)
         self.__dict__.pop(convert._CONVERTED, None)
         self._parameters = positional_names(function, bound=instance is not None)

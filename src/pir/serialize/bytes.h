@@ -24,6 +24,7 @@ class ProgramWriter {
   void dim(Dim d);
   void shape(const Shape& s);
   void dense(const DenseData& d);
+  void tensor(const Tensor& t);
 
   // Those known before, then those met, in order.
   const std::vector<Dim>& symbols() const { return symbols_; }
@@ -35,6 +36,7 @@ class ProgramWriter {
   };
   template <class Map, class Define>
   void interned(Map& table, typename Map::key_type key, Define&& define);
+  void elements(DType dtype, const Sizes& shape, const void* data);
   void name(std::string_view s);
   void type(Type t);
   void attribute(const Attribute& a);
@@ -67,8 +69,10 @@ class ProgramReader {
   Dim dim();
   Shape shape();
   DenseData dense();
+  Tensor tensor();  // what tensor() or dense() wrote
 
  private:
+  std::string_view elements(DType& dtype, Sizes& shape);
   template <class T, class Define>
   T interned(std::vector<T>& table, Define&& define);
   std::string name();

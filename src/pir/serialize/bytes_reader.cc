@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "base/error.h"
 #include "pir/constant.h"
 #include "pir/parse_attr.h"
@@ -90,19 +92,35 @@ Shape ProgramReader::shape() {
   return s;
 }
 
-DenseData ProgramReader::dense() {
-  DenseData d;
-  d.dtype = static_cast<DType>(in_.number(0, static_cast<int64_t>(DType::kCount) - 1));
-  size_t bytes = size_of(d.dtype);
+std::string_view ProgramReader::elements(DType& dtype, Sizes& shape) {
+  dtype = static_cast<DType>(in_.number(0, static_cast<int64_t>(DType::kCount) - 1));
+  size_t bytes = size_of(dtype);
   for (size_t n = in_.size(); n > 0; --n) {
-    d.shape.push_back(in_.number(0, INT64_MAX));
-    if (__builtin_mul_overflow(bytes, static_cast<size_t>(d.shape.back()), &bytes)) in_.bad("a smaller tensor");
+    shape.push_back(in_.number(0, INT64_MAX));
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(shape.back()), &bytes)) in_.bad("a smaller tensor");
   }
   const std::string_view data = in_.text();
   if (data.size() != bytes) in_.bad("as many elements as the shape says");
+  return data;
+}
+
+DenseData ProgramReader::dense() {
+  DenseData d;
+  const std::string_view data = elements(d.dtype, d.shape);
   const auto* from = reinterpret_cast<const std::byte*>(data.data());
   d.bytes.assign(from, from + data.size());
   return d;
+}
+
+// In memory of the allocator's: aligned for kernels, and in large pages where it is large.
+Tensor ProgramReader::tensor() {
+  DType dtype;
+  Sizes sizes;
+  const std::string_view data = elements(dtype, sizes);
+  const Shape shape(sizes.begin(), sizes.end());
+  Tensor t = Tensor::empty(view(shape), dtype, Place::cpu());
+  std::memcpy(t.data(), data.data(), data.size());
+  return t;
 }
 
 Type ProgramReader::type() {
@@ -270,7 +288,7 @@ Program ProgramReader::program() {
   block(p.block());
   for (size_t n = in_.size(); n > 0; --n) {
     const std::string name(in_.text());
-    p.set_parameter(name, tensor_of(dense()));
+    p.set_parameter(name, tensor());
   }
   return p;
 }

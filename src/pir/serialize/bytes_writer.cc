@@ -48,11 +48,22 @@ void ProgramWriter::shape(const Shape& s) {
   for (Dim d : s) dim(d);
 }
 
-void ProgramWriter::dense(const DenseData& d) {
-  out_.number(d.dtype);
-  out_.size(d.shape.size());
-  for (int64_t s : d.shape) out_.number(s);
-  out_.text({reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()});
+void ProgramWriter::elements(DType dtype, const Sizes& shape, const void* data) {
+  size_t bytes = size_of(dtype);
+  out_.number(dtype);
+  out_.size(shape.size());
+  for (int64_t s : shape) {
+    out_.number(s);
+    bytes *= static_cast<size_t>(s);
+  }
+  out_.text({static_cast<const char*>(data), bytes});
+}
+
+void ProgramWriter::dense(const DenseData& d) { elements(d.dtype, d.shape, d.bytes.data()); }
+
+void ProgramWriter::tensor(const Tensor& t) {
+  if (!t.is_dense() || !t.place().is_cpu() || !t.is_contiguous()) return dense(dense_of(t));
+  elements(t.dtype(), static_sizes(view(t.shape())), t.data());
 }
 
 void ProgramWriter::type(Type t) {
@@ -202,7 +213,7 @@ void ProgramWriter::program(const Program& program, const std::function<bool(con
   out_.size(kept.size());
   for (const std::string& k : kept) {
     out_.text(k);
-    dense(dense_of(program.parameter(k)));
+    tensor(program.parameter(k));
   }
 }
 

@@ -116,6 +116,13 @@ def _runs_as_is(obj: Any) -> bool:
     return (type(obj).__module__ or "").split(".")[0] == "numpy"
 
 
+def load() -> None:
+    """What transformed code needs, loaded where a function becomes static rather than at its first call."""
+    from . import runtime, stand_ins  # noqa: F401
+
+    kept.version()
+
+
 def convert_call(fn: Any) -> Any:
     """What a call of ``fn`` in transformed code really calls."""
     try:

@@ -22,7 +22,7 @@ from . import source
 
 
 @functools.cache
-def _version() -> bytes | None:
+def version() -> bytes | None:
     """Everything beside the function itself; None where this package has no files to tell its version by."""
     digest = hashlib.blake2b(f"{sys.version} {sys.flags.optimize}".encode(), digest_size=16)
     try:
@@ -35,9 +35,9 @@ def _version() -> bytes | None:
 
 
 def _key(code: CodeType, what: str = "transformed") -> bytes | None:
-    version = _version()
+    known = version()
     # Format 2 says the same in every process: later ones tell which objects are shared.
-    return version and what.encode() + b" " + version + marshal.dumps(code, 2)
+    return known and what.encode() + b" " + known + marshal.dumps(code, 2)
 
 
 def find(code: CodeType, is_library: Callable[[str], bool]) -> tuple[CodeType | None] | None:

@@ -1,8 +1,34 @@
 #include "phi/kernels/cpu/dnnl/runtime.h"
 
-#include "base/error.h"
+#include <atomic>
+#include <utility>
 
-namespace paddle::kernels::onednn {
+#include "base/error.h"
+#include "phi/kernels/forget.h"
+
+namespace paddle::kernels {
+namespace onednn {
+
+namespace {
+std::atomic<uint32_t> times_forgotten{0};
+thread_local constinit Forgetting* of_this_thread = nullptr;
+}  // namespace
+
+void Forgetting::join() { next_ = std::exchange(of_this_thread, this); }
+uint32_t Forgetting::times() { return times_forgotten.load(std::memory_order_relaxed); }
+
+}  // namespace onednn
+
+void forget_primitives() {
+  using namespace onednn;
+  times_forgotten.fetch_add(1, std::memory_order_relaxed);
+  for (Forgetting* c = of_this_thread; c; c = c->next_) c->forget();
+  const int capacity = dnnl::get_primitive_cache_capacity();  // oneDNN keeps them by itself, too
+  dnnl::set_primitive_cache_capacity(0);
+  dnnl::set_primitive_cache_capacity(capacity);
+}
+
+namespace onednn {
 
 const dnnl::engine& engine() {
   static auto* e = new dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -91,4 +117,5 @@ dnnl::memory reordered(const dnnl::memory& from, const dnnl::memory::desc& wante
   return to;
 }
 
-}  // namespace paddle::kernels::onednn
+}  // namespace onednn
+}  // namespace paddle::kernels

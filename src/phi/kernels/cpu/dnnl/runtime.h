@@ -8,9 +8,11 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "phi/kernels/cpu/operand.h"
+#include "phi/kernels/forget.h"
 #include "tensor/tensor.h"
 
 namespace paddle::kernels::onednn {
@@ -55,14 +57,35 @@ class Key {
   std::string text_;
 };
 
+// What forget_primitives() lets go of: at once in the thread that calls it, at their next call in others.
+class Forgetting {
+ public:
+  virtual void forget() = 0;
+
+ protected:
+  ~Forgetting() = default;
+  void join();  // the list of this thread
+  static uint32_t times();
+
+ private:
+  friend void kernels::forget_primitives();
+  Forgetting* next_ = nullptr;
+};
+
 // Least recently used entries go first; per thread, so that no lock is taken on the way to a kernel.
 template <class T>
-class Cache {
+class Cache final : private Forgetting {
  public:
   template <class Make>
   T& get(const Key& key, Make&& make) {
-    if (!state_) state_ = std::make_unique<State>();
-    auto& [items_, index_] = *state_;
+    if (state_ && state_->made_after != times()) state_.reset();
+    if (!state_) {
+      if (!std::exchange(joined_, true)) join();
+      state_ = std::make_unique<State>();
+      state_->made_after = times();
+    }
+    auto& items_ = state_->items;
+    auto& index_ = state_->index;
     auto it = index_.find(key.str());
     if (it != index_.end()) {
       if (it->second != items_.begin()) items_.splice(items_.begin(), items_, it->second);
@@ -91,8 +114,12 @@ class Cache {
   struct State {
     std::list<std::pair<std::string, T>> items;
     std::unordered_map<std::string, typename std::list<std::pair<std::string, T>>::iterator> index;
+    uint32_t made_after = 0;
   };
-  std::unique_ptr<State> state_;  // one word of thread-local storage
+  void forget() override { state_.reset(); }
+
+  std::unique_ptr<State> state_;  // little thread-local storage
+  bool joined_ = false;
 };
 
 void reorder_into(const dnnl::memory& from, const dnnl::memory& to);
