@@ -1,6 +1,7 @@
 // Products with a matrix that stays, and products with what follows them: a number per column, a tensor of the result's
 // shape, an activation.
-#include <cstdlib>
+#include <algorithm>
+#include <cstring>
 
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/activate.h"
@@ -78,21 +79,23 @@ int64_t row_stride(const Tensor& t) { return t.rank() == 2 ? std::max(t.strides(
 // [block of columns][k][column of the block], the last block filled up with zeros.
 class Panels {
  public:
-  explicit Panels(const Tensor& y) : data_(nullptr, std::free), k_(y.size(0)), n_(y.size(1)) {
-    width_ = rows::row_table().panel.width;
+  explicit Panels(const Tensor& y) : k_(y.size(0)), n_(y.size(1)), width_(rows::row_table().panel.width) {
     const int64_t blocks = (n_ + width_ - 1) / width_;
-    const auto bytes = static_cast<size_t>(std::max<int64_t>(blocks * k_ * width_, 16) * 4 + 63) / 64 * 64;
-    data_.reset(static_cast<float*>(std::aligned_alloc(64, bytes)));
-    check(data_ != nullptr, ErrorKind::kMemory, "[matmul] no memory for {} bytes of a packed matrix", bytes);
+    storage_ = Storage::allocate(static_cast<size_t>(blocks * k_ * width_) * sizeof(float), Place::cpu());
     const float* from = y.data<float>();
     const int64_t along = y.strides()[0], across = y.strides()[1];
-    for (int64_t b = 0; b < blocks; ++b)
-      for (int64_t p = 0; p < k_; ++p)
-        for (int64_t j = 0; j < width_; ++j) {
-          const int64_t column = b * width_ + j;
-          data_[static_cast<size_t>((b * k_ + p) * width_ + j)] =
-              column < n_ ? from[p * along + column * across] : 0.0f;
-        }
+    for (int64_t b = 0; b < blocks; ++b) {
+      const int64_t there = std::min(width_, n_ - b * width_);
+      for (int64_t p = 0; p < k_; ++p) {
+        float* to = data() + (b * k_ + p) * width_;
+        const float* row = from + p * along + b * width_ * across;
+        if (across == 1)
+          std::memcpy(to, row, static_cast<size_t>(there) * sizeof(float));
+        else
+          for (int64_t j = 0; j < there; ++j) to[j] = row[j * across];
+        std::fill(to + there, to + width_, 0.0f);
+      }
+    }
   }
 
   void run(const Tensor& any, const Tensor& out) const {
@@ -103,7 +106,7 @@ class Panels {
     const int64_t grain = std::max<int64_t>(1, (1 << 14) / (k_ * width_));
     parallel_for(0, blocks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
-        const float* panel = data_.get() + b * k_ * width_;
+        const float* panel = data() + b * k_ * width_;
         float* y = out.data<float>() + b * width_;
         if ((b + 1) * width_ <= n_) {
           fns.run(m, k_, x.data<float>(), ldx, panel, y, n_);
@@ -118,7 +121,9 @@ class Panels {
   }
 
  private:
-  std::unique_ptr<float[], void (*)(void*)> data_;
+  float* data() const { return static_cast<float*>(storage_->data()); }
+
+  Ref<Storage> storage_;
   int64_t k_, n_, width_;
 };
 

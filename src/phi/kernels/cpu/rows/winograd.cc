@@ -110,13 +110,11 @@ int64_t chunk_of(const WinogradTask& t, const WinogradFns& fns) {
 }  // namespace
 
 WinogradFilter::WinogradFilter(const Tensor& filter, bool channels_last)
-    : u_(nullptr, std::free),
+    : u_(transformed_filters(dense(filter), functions(channels_last).filters)),
       filters_(filter.size(0)),
       channels_(filter.size(1)),
       padded_(up(filters_, functions(channels_last).filters)),
-      channels_last_(channels_last) {
-  u_.reset(transformed_filters(dense(filter), functions(channels_last).filters));
-}
+      channels_last_(channels_last) {}
 
 void WinogradFilter::run(const Tensor& any, const Tensor& out, int64_t pad_top, int64_t pad_left,
                          const WinogradFollow& follow) const {
@@ -131,7 +129,7 @@ void WinogradFilter::run(const Tensor& any, const Tensor& out, int64_t pad_top, 
   t.width = x.size(first_axis + 1);
   t.pad_top = pad_top;
   t.pad_left = pad_left;
-  t.u = u_.get();
+  t.u = static_cast<const float*>(u_->data());
   t.filters = filters_;
   t.padded_filters = padded_;
   t.y = out.data<float>();

@@ -1,8 +1,6 @@
 // 3x3 convolutions with stride 1 in f32 by Winograd's algorithm. The error is some times that of the direct sum (about
 // 1e-5 of the largest result), so it is for inference, or where FLAGS_winograd asks for it.
 #pragma once
-#include <memory>
-
 #include "tensor/tensor.h"
 
 namespace paddle::kernels {
@@ -21,7 +19,7 @@ class WinogradFilter {
   void run(const Tensor& x, const Tensor& out, int64_t pad_top, int64_t pad_left, const WinogradFollow& follow) const;
 
  private:
-  std::unique_ptr<float[], void (*)(void*)> u_;
+  Ref<Storage> u_;  // transformed
   int64_t filters_, channels_, padded_;
   bool channels_last_;
 };
