@@ -4,6 +4,7 @@
 #include "phi/kernels/cpu/rows/isa_products.h"
 #include "phi/kernels/cpu/rows/isa_small.h"
 #include "phi/kernels/cpu/rows/isa_sums.h"
+#include "phi/kernels/cpu/rows/isa_winograd_filter.h"
 #include "phi/kernels/cpu/rows/isa_winograd_first.h"
 #include "phi/kernels/cpu/rows/isa_winograd_last.h"
 #include "phi/kernels/cpu/rows/row_table.h"
@@ -199,6 +200,7 @@ RowTable table() {
   t.winograd_first = winograd_first();
   t.attention = attention();
   t.winograd_last = winograd_last();
+  t.winograd_filters = winograd_filters;
   return t;
 }
 

@@ -144,6 +144,16 @@ struct WinogradFns {
   void (*output)(const WinogradTask& t, int64_t first_part, int64_t last_part);
 };
 
+// At most kFilterLanes filters' [channels, 3, 3], one behind the other, to 36 planes of [channels][lanes]. Lanes beyond
+// `filters` are zero.
+constexpr int64_t kFilterLanes = 8;
+struct WinogradFilters {
+  const float* w;
+  int64_t filters, lanes, channels;
+  float* u;
+  int64_t pitch, plane;  // floats from one channel to the next, from one plane to the next
+};
+
 struct RowTable {
   RowFns<float> f32;
   RowFns<double> f64;
@@ -155,6 +165,7 @@ struct RowTable {
   SmallProductFn small_product;
   WinogradFns winograd_first, winograd_last;  // channels first, last
   AttentionFns attention;
+  void (*winograd_filters)(const WinogradFilters& f);
 };
 
 const RowTable& row_table();  // for cpu_isa()
