@@ -5,8 +5,8 @@
 FOLDER holds bench_paddle.py (and bench_torch.py) with CASES: name -> (make, variants), make(variant) -> {"step": callable}.
 Each first call runs in a process of its own, by one thread: tracing is part of it, import and building the model aren't.
 Milliseconds by CPU time and by the clock. Cold: nothing on disk; second: another process, which finds programs, machine
-code and transformed Python there; eager: not compiled at all; steady: the best of later compiled calls. The median of
---runs processes (cold and torch.compile, with empty caches: one). Two ratios of second to cold: of the whole first calls, and
+code and transformed Python there; eager: not compiled at all; steady: the best of later compiled calls. The least of
+--runs processes each, since what a host takes to hand out memory varies (torch.compile, with empty caches: one). Two ratios of second to cold: of the whole first calls, and
 beyond a steady call, which is what starting costs.
 """
 
@@ -14,7 +14,6 @@ import argparse
 import importlib
 import mmap
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -58,9 +57,9 @@ def measure(python, options, module, case, variant, environment):
     return None if out.returncode else tuple(map(float, out.stdout.split()[-4:]))
 
 
-def medians(options, *rest):
-    runs = [measure(sys.executable, options, *rest) for _ in range(options.runs)]
-    return None if None in runs else tuple(map(statistics.median, zip(*runs)))
+def least(options, folders, *rest):
+    runs = [measure(sys.executable, options, *rest, folder) for folder in folders]
+    return None if None in runs else tuple(map(min, zip(*runs)))
 
 
 def ratio(a, b):
@@ -70,13 +69,15 @@ def ratio(a, b):
 def row(options, case):
     with tempfile.TemporaryDirectory() as folder:
         ours = ("bench_paddle", case)
-        kept = {"FLAGS_compile_cache_dir": os.path.join(folder, "ours")}
-        cold = measure(sys.executable, options, *ours, "compiled", kept)
-        second = medians(options, *ours, "compiled", kept)
-        eager = medians(options, *ours, "eager", kept)
+        folders = [{"FLAGS_compile_cache_dir": os.path.join(folder, str(k))} for k in range(options.runs)]
+        cold, second, eager = (least(options, folders, *ours, variant) for variant in ("compiled", "compiled", "eager"))
         if None in (cold, second, eager):
             return [case, "failed"]
-        line = [case, *(f"{m[0]:.0f} / {m[1]:.0f}" for m in (cold, second, eager)), f"{second[2]:.0f} / {second[3]:.0f}"]
+        line = [
+            case,
+            *(f"{m[0]:.0f} / {m[1]:.0f}" for m in (cold, second, eager)),
+            f"{second[2]:.0f} / {second[3]:.0f}",
+        ]
         line.append(ratio(second[0], cold[0]))
         line.append(ratio(second[0] - second[2], cold[0] - second[2]))
         line.append(f"{ratio(second[0], eager[0])} / {ratio(second[1], eager[1])}")
