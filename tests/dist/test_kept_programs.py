@@ -21,7 +21,7 @@ SCRIPT = """
     dist.init_parallel_env()
     for _ in range(int(os.environ["GROUPS_BEFORE"])):
         dist.new_group([0, 1])
-    mesh = dist.ProcessMesh([0, 1], ["x"])
+    mesh = dist.ProcessMesh([1, 0], ["x"])  # not the group of all ranks, which has the same number in every job
 
     def numbers(*shape):
         return (np.arange(np.prod(shape), dtype="float32").reshape(shape) % 7 - 3) / 4
