@@ -7,6 +7,7 @@
 #include "autograd/node.h"
 #include "dispatch/state.h"
 #include "pir/custom_gradient.h"
+#include "pir/dominance.h"
 #include "pir/effects.h"
 #include "pir/op_args.h"
 #include "tensor/shown_shape.h"
@@ -65,13 +66,40 @@ Differentiation::Differentiation(Trace& trace, const DifferentiateOptions& optio
   for (const Tensor& t : options.stops) stops_.insert(trace.value_of(t));
 }
 
+Differentiation::Differentiation(Trace& trace, const DifferentiateOptions& options, Here)
+    : trace_(trace), options_(options), replay_(std::make_unique<Replay>(trace)) {
+  open_.push_back({trace.blocks().back(), 0});
+  for (Operation& op : *trace.blocks().back()) ops_.push_back(&op);
+  for (const Tensor& t : options.stops) stops_.insert(trace.value_of(t));
+}
+
+Differentiation::Differentiation(Trace& trace, const DifferentiateOptions& options, pir::Block& body, Operation& end)
+    : trace_(trace), options_(options), replay_(std::make_unique<Replay>(trace)) {
+  std::vector<pir::Block*> around;  // innermost first
+  for (pir::Block* b = end.block(); b != &body; b = b->parent_op()->block()) around.push_back(b);
+  around.push_back(&body);
+  for (size_t k = around.size(); k-- > 0;) {
+    const Operation* until = pir::ancestor_in(*around[k], &end);
+    open_.push_back({around[k], ops_.size()});
+    for (Operation& op : *around[k]) {
+      if (&op == until) break;
+      ops_.push_back(&op);
+    }
+  }
+  for (const Tensor& t : options.stops) stops_.insert(trace.value_of(t));
+}
+
 void Differentiation::mark(const std::vector<Value>& ins) {
+  ins_ = ins;
   relevant_.insert(ins.begin(), ins.end());
+  // A loop's variable is, in the first round, what it was before.
+  if (options_.earlier_rounds)
+    for (Value v : ins)
+      if (Value init = trace_.entry_value(v)) relevant_.insert(init);
   for (size_t b = 0; b < open_.size(); ++b) {
     auto [block, first] = open_[b];
     for (Value arg : block->args()) {
-      Value init = trace_.entry_value(arg);
-      if (!init || !relevant(init) || relevant(arg) || stopped(arg)) continue;
+      if (!options_.earlier_rounds || !trace_.entry_value(arg) || stopped(arg) || stops_.count(arg)) continue;
       relevant_.insert(arg);
       open_arguments_.insert(arg);
     }
@@ -99,19 +127,15 @@ void Differentiation::mark_op(Operation& op) {
 }
 
 void Differentiation::run() {
-  for (size_t i = ops_.size(); i-- > 0;)
-    if (wants_visit(*ops_[i])) visit(*ops_[i]);
-  check_open_arguments();
-}
-
-// A gradient that leaves a loop's body through what a variable was in the round before: that loop isn't there yet.
-void Differentiation::check_open_arguments() const {
-  for (Value v : open_arguments_)
-    check(!has_grad(v), ErrorKind::kNotImplemented,
-          "[grad] inside a loop whose number of rounds depends on a tensor, a gradient with respect to a tensor that a "
-          "loop variable was made from before the loop can't be captured: take the gradient with respect to the "
-          "variable, "
-          "or after the loop");
+  size_t i = ops_.size();
+  for (size_t b = open_.size(); b-- > 0;) {
+    for (; i > open_[b].second; --i) {
+      if (!wants_visit(*ops_[i - 1])) continue;
+      if (ops_[i - 1]->is(kEarlierRounds)) return wait_for(*ops_[i - 1], i);
+      visit(*ops_[i - 1]);
+    }
+    if (options_.earlier_rounds && leave_round(b)) return;
+  }
 }
 
 bool Differentiation::wants_visit(Operation& op) const {
@@ -302,7 +326,7 @@ Tensors traced_grad(Trace& trace, const Tensors& outs, const Tensors& ins, const
     check(!t.stop_gradient(), ErrorKind::kRuntime,
           "[grad] expected inputs that need a gradient (stop_gradient=False), got one of shape {} that does not",
           shown(view(t.shape())));
-  Tensors grads = differentiate(trace, outs, out_grads, ins, {create_graph, no_grad_vars});
+  Tensors grads = differentiate(trace, outs, out_grads, ins, {create_graph, no_grad_vars, true});
   for (size_t i = 0; i < grads.size(); ++i)
     check(grads[i].defined() || allow_unused, ErrorKind::kValue,
           "[grad] input {} was not used to compute the outputs; pass allow_unused=True to get None for it", i);
@@ -311,7 +335,7 @@ Tensors traced_grad(Trace& trace, const Tensors& outs, const Tensors& ins, const
 
 void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads) {
   std::vector<Tensor> leaves = trace.leaves();
-  Tensors grads = differentiate(trace, outs, out_grads, leaves, {});
+  Tensors grads = differentiate(trace, outs, out_grads, leaves, {false, {}, true});
   dispatch::GradMode off(false);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!grads[i].defined()) continue;

@@ -8,6 +8,8 @@ namespace paddle::autograd {
 struct DifferentiateOptions {
   bool create_graph = false;  // the gradients themselves may be differentiated
   Tensors stops;              // nothing passes these
+  // Gradients leave the bodies of loops under construction, through the rounds before (earlier_rounds.h).
+  bool earlier_rounds = false;
 };
 
 // Gradients of `outs` with respect to `ins`, all of them tensors of the trace. out_grads: undefined items mean ones, an

@@ -58,19 +58,24 @@ void Differentiation::mark_if(Operation& op) {
   }
 }
 
-void Differentiation::mark_while(Operation& op) {
-  Block& body = op.region(0).front();
-  Operation* yield = body.terminator();
+void Differentiation::mark_rounds(Block& body, std::span<const Value> inits, std::span<const Value> next) {
   auto enters = [&](size_t k, Value from) {
     Value arg = body.arg(k);
     return relevant(from) && !relevant(arg) && !stopped(arg) && relevant_.insert(arg).second;
   };
-  for (size_t k = 0; k < body.num_args(); ++k) enters(k, op.operand(k + 1));
+  for (size_t k = 0; k < inits.size(); ++k) enters(k, inits[k]);
   for (bool again = true; again;) {  // a variable may depend on the inputs only after some rounds
     mark_block(body);
     again = false;
-    for (size_t k = 0; k < body.num_args(); ++k) again |= enters(k, yield->operand(k + 1));
+    for (size_t k = 0; k < inits.size(); ++k) again |= enters(k, next[k]);
   }
+}
+
+void Differentiation::mark_while(Operation& op) {
+  Block& body = op.region(0).front();
+  Operation* yield = body.terminator();
+  const std::vector<Value> inits = op.operands(), next = yield->operands();
+  mark_rounds(body, std::span(inits).subspan(1), std::span(next).subspan(1));
   for (size_t k = 0; k < op.num_results(); ++k) {
     Value v = op.result(k);
     bool reached = relevant(body.arg(k)) || relevant(yield->operand(k + 1)) || relevant(op.operand(k + 1));

@@ -69,11 +69,12 @@ Differentiation::Stack Differentiation::make_stack(Operation* before) {
   return {op->result(1), op->result(2)};
 }
 
-Value Differentiation::readable(Value outlet) {
+Value Differentiation::readable(Value outlet, Operation* user) {
   pir::Block* here = open_.back().first;
   if (outlet.owner_block() == here) return outlet;
   // Popped inside of a loop under construction, pushed outside of it: each round pops a copy.
   pir::Builder b(here);
+  if (user) b.before(pir::ancestor_in(*here, user));
   return b.create("cf.stack_copy", {outlet})->result(2);
 }
 
@@ -141,7 +142,7 @@ void Differentiation::route(Operation& forward, Block& from, Block& to) {
     inside.create(pir::op_def("cf.tuple_push"), operands, {}, std::span<const Type>());
     std::vector<Type> types;
     for (Value v : values) types.push_back(v.type());
-    Value outlet = readable(stack.outlet);
+    Value outlet = readable(stack.outlet, to.parent_op());
     Operation* pop = b.create(pir::op_def("cf.tuple_pop"), {&outlet, 1}, {}, types);
     for (size_t k = 0; k < values.size(); ++k) {
       pop->result(k).set_stop_gradient(stopped(values[k]));

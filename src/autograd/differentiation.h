@@ -14,6 +14,7 @@
 #include <unordered_set>
 
 #include "autograd/differentiate.h"
+#include "autograd/earlier_rounds.h"
 #include "autograd/replay.h"
 
 namespace paddle::autograd {
@@ -21,6 +22,11 @@ namespace paddle::autograd {
 class Differentiation {
  public:
   Differentiation(dispatch::Trace& trace, const DifferentiateOptions& options);
+  // Of the block that is open alone.
+  struct Here {};
+  Differentiation(dispatch::Trace& trace, const DifferentiateOptions& options, Here);
+  // Of what stands in `body` before `end`, which may lie deeper.
+  Differentiation(dispatch::Trace& trace, const DifferentiateOptions& options, pir::Block& body, pir::Operation& end);
 
   // Which values change with the inputs.
   void mark(const std::vector<pir::Value>& ins);
@@ -31,6 +37,7 @@ class Differentiation {
   Tensor result(pir::Value v);  // the gradient when everything has run
 
  private:
+  friend class EarlierRounds;
   using Operation = pir::Operation;
   using Value = pir::Value;
 
@@ -45,12 +52,24 @@ class Differentiation {
   void visit(Operation& op);
   void visit_record(Operation& op);
   void through_composition(Operation& op);
-  void check_open_arguments() const;
+
+  // ---- differentiate_rounds.cc
+  bool leave_round(size_t open);  // true: the walk ends here, the rest waits until the loop is complete
+  void wait_for(const Operation& op, size_t index);
+  void leave_rest(pir::Block& body, EarlierRoundsParts& p);
+  void take_lists_apart(size_t end);
+  void sort_input(Value v, bool known, EarlierRoundsParts& p) const;
+  bool lies_within(Value v, size_t open) const;
+  std::unordered_set<Value> known_before(const EarlierRoundsParts& p) const;
+  std::vector<Value> outer_values(size_t open) const;
+  std::unordered_set<Value> leading_to(std::vector<Value> values) const;
 
   // ---- differentiate_regions.cc
   void mark_block(pir::Block& b);
   void mark_if(Operation& op);
   void mark_while(Operation& op);
+  // A loop's body: what its variables are at first and what a round makes of them.
+  void mark_rounds(pir::Block& body, std::span<const Value> inits, std::span<const Value> next);
   void run_block(pir::Block& b);
   void visit_if(Operation& op);
   void visit_while(Operation& op);
@@ -66,7 +85,8 @@ class Differentiation {
   };
   Stack make_stack(Operation* before);        // null: where operations are appended outside of the new regions
   Operation* outermost(Operation& op) const;  // that holds op, in a block under construction
-  Value readable(Value outlet);               // the outlet, or a copy where it would be popped more than once
+  // The outlet, or a copy where it would be popped more than once; before `user`, where that is built already.
+  Value readable(Value outlet, Operation* user = nullptr);
   // Values of `from` that operations of `to` use.
   void route(Operation& forward, pir::Block& from, pir::Block& to);
   void add_values_for_sizes(pir::Block& from, pir::Block& to, std::vector<Value>& values) const;
@@ -89,7 +109,8 @@ class Differentiation {
   std::vector<Operation*> ops_;
   std::vector<std::pair<pir::Block*, size_t>> open_;  // blocks under construction, and where their operations start
   std::unordered_set<Value> relevant_, stops_;
-  std::unordered_set<Value> open_arguments_;  // of loops under construction, relevant by what they were at entry
+  std::vector<Value> ins_;
+  std::unordered_set<Value> open_arguments_;  // of loops under construction: what they were before may matter
   std::unordered_map<Value, Tensor> grads_;
   std::unordered_map<Value, Tensors> list_grads_;
   std::unordered_set<Value> hooked_;                      // whose hooks have run

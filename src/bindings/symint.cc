@@ -12,6 +12,7 @@
 #include "api/ops.h"
 #include "base/error.h"
 #include "bindings/tensor_methods.h"
+#include "dispatch/lasting.h"
 #include "tensor/default_dtype.h"
 
 namespace paddle::bindings {
@@ -33,8 +34,9 @@ Object operand(PyObject* o, bool floating) {
   return own(wrap(ops::full({}, Scalar(dim_in(o)), floating ? default_dtype() : DType::kInt64)));
 }
 
+// One without a number is -1 to people, as in Paddle.
 PyObject* sym_repr(PyObject* o) {
-  return guard([&] { return must(PyUnicode_FromString(dim_in(o).str().c_str())); });
+  return guard([&] { return must(PyUnicode_FromString(has_hint(dim_in(o)) ? dim_in(o).str().c_str() : "-1")); });
 }
 PyObject* sym_str(PyObject* o) {
   if (!has_hint(dim_in(o))) return sym_repr(o);
@@ -124,6 +126,9 @@ PyObject* sym_compare(PyObject* a, PyObject* b, int op) {
   }
   return guard([&] {
     Dim x = dim_in(a), y = dim_of(b);
+    // While a program is built in static mode, programs ask for an unknown size with `n == -1` and `n < 0`.
+    const bool asks = y.is_const() && y.value() <= 0;
+    if (asks && !has_hint(x) && dispatch::lasting_trace(dispatch::Trace::active())) x = Dim(-1);
     switch (op) {
       case Py_EQ:
         return PyBool_FromLong(holds(x, DimRel::kEq, y));

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "bindings/tensor_methods.h"
 #include "device/registry.h"
-#include "dispatch/trace.h"
+#include "dispatch/leaf.h"
 #include "tensor/shown_shape.h"
 
 namespace paddle::bindings {
@@ -213,17 +213,24 @@ int set_bool(PyObject* value, const char* what) {
   if (v < 0) throw PythonError();
   return v;
 }
+void stop(Tensor& t, bool stops) {
+  dispatch::Trace* trace = dispatch::Trace::active();
+  if (trace && t.is_traced() && t.stop_gradient() && !stops)
+    dispatch::make_leaf(*trace, t);
+  else
+    t.set_stop_gradient(stops);
+}
 int set_stop_gradient(PyObject* o, PyObject* value, void*) {
   return guard_int([&] {
     check(value, ErrorKind::kType, "stop_gradient can't be deleted");
-    live(o).set_stop_gradient(set_bool(value, "stop_gradient"));
+    stop(live(o), set_bool(value, "stop_gradient"));
     return 0;
   });
 }
 int set_requires_grad(PyObject* o, PyObject* value, void*) {
   return guard_int([&] {
     check(value, ErrorKind::kType, "requires_grad can't be deleted");
-    live(o).set_stop_gradient(!set_bool(value, "requires_grad"));
+    stop(live(o), !set_bool(value, "requires_grad"));
     return 0;
   });
 }

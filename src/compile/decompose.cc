@@ -10,6 +10,7 @@
 #include "passes/match.h"
 #include "phi/kernels/registry.h"
 #include "pir/op_args.h"
+#include "pir/sizes.h"
 
 namespace paddle::compile {
 namespace {
@@ -45,11 +46,7 @@ class Renaming {
 
   void apply(Operation& op) const {
     if (to_.empty()) return;
-    for (Value v : op.results_vector())
-      if (v.type()) v.set_type(pir::map_dims(v.type(), [&](Dim d) { return renamed(d); }));
-    pir::AttrMap attrs = op.attrs();
-    for (const pir::NamedAttr& a : op.attrs()) attrs.set(a.name, renamed(a.value));
-    op.set_attrs(std::move(attrs));
+    pir::map_sizes(op, [&](Dim d) { return renamed(d); });
   }
 
  private:
@@ -60,14 +57,6 @@ class Renaming {
         if (from == symbol) return to;
       return symbol;
     });
-  }
-  pir::Attribute renamed(const pir::Attribute& a) const {
-    if (a.kind() == pir::AttrKind::kDim) return pir::Attribute::dim(renamed(a.as_dim()));
-    if (a.kind() == pir::AttrKind::kScalar) return pir::Attribute::scalar(renamed(a.inner()));
-    if (a.kind() != pir::AttrKind::kIntArray) return a;
-    Shape s = a.as_ints();
-    for (Dim& d : s) d = renamed(d);
-    return pir::Attribute::ints(view(s));
   }
 
   std::vector<std::pair<Dim, Dim>> to_;

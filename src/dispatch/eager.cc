@@ -4,6 +4,7 @@
 
 #include "device/default_place.h"
 #include "dispatch/check_numbers.h"
+#include "dispatch/numbers.h"
 #include "dispatch/state.h"
 #include "phi/kernels/registry.h"
 #include "tensor/shown_shape.h"
@@ -149,6 +150,14 @@ void copy_into(const Tensor& dst, const Tensor& src) {
   kernels::copy_elements(dst, src);
 }
 
+Scalar read_number(const Scalar& tensor) {
+  const DType d = tensor.tensor().dtype();
+  if (is_complex(d)) return tensor.to_complex();
+  if (is_float(d)) return tensor.to_double();
+  if (d == DType::kBool) return tensor.to_bool();
+  return tensor.to_int();
+}
+
 void resolve_arguments(OpCall& c) {
   for (Arg& a : c.args) {
     if (resolved(a)) [[likely]]
@@ -159,12 +168,7 @@ void resolve_arguments(OpCall& c) {
       const Tensor& t = a.scalar().tensor();
       check(t.numel() == 1, ErrorKind::kType, "[{}] expected a tensor of one element as a number, got shape {}",
             c.op.name, shown(t.shape()));
-      DType d = t.dtype();
-      Scalar s = is_complex(d)       ? Scalar(a.scalar().to_complex())
-                 : is_float(d)       ? Scalar(a.scalar().to_double())
-                 : d == DType::kBool ? Scalar(a.scalar().to_bool())
-                                     : Scalar(a.scalar().to_int());
-      a = Arg(c.kept_scalars.emplace_front(std::move(s)));
+      a = Arg(c.kept_scalars.emplace_front(read_number(a.scalar())));
     }
   }
 }

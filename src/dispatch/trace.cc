@@ -3,6 +3,8 @@
 #include "dispatch/trace.h"
 
 #include "api/ops.h"
+#include "dispatch/complete_rounds.h"
+#include "dispatch/lasting.h"
 #include "dispatch/state.h"
 #include "pir/recompute.h"
 #include "pir/written_input.h"
@@ -35,9 +37,8 @@ void remove_anywhere(Interpreter* i) {
 
 pir::Location (*current_location)() = nowhere;
 Tensor& (*leaf_grad)(const Tensor& leaf) = nullptr;
+void (*complete_rounds)(Trace& trace, TraceRegion& body, Tensors& inits, Tensors& next_values) = nullptr;
 bool (*is_zeros)(const Tensor& leaf) = nullptr;
-
-bool lasting_trace(const Trace* trace);  // trace_lasting.cc
 
 void check_value_readable(const Tensor& t, const char* what) {
   if (!tracing() && !t.is_traced()) [[likely]]

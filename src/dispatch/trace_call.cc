@@ -2,6 +2,7 @@
 #include "api/call.h"
 #include "api/ops.h"
 #include "device/default_place.h"
+#include "dispatch/numbers.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "pir/op_args.h"
@@ -85,9 +86,17 @@ class EmitCall {
 
   // An attribute can't hold tensors: sizes given as such become symbols, told by something of that shape.
   void make_sizes(Arg& arg) {
-    if (arg.tag() != Arg::Tag::kInts || arg.ints().resolved() || arg.ints().whole().defined()) return;
+    if (arg.tag() != Arg::Tag::kInts || arg.ints().resolved()) return;
     const Ints& v = arg.ints();
     Shape dims = v.values();
+    if (const Tensor& whole = v.whole(); whole.defined()) {
+      const Dim rank = paddle::numel(whole.shape());
+      check(rank.is_const(), ErrorKind::kValue,
+            "[{}] expected a shape of a known number of sizes, got a tensor of shape {}", c_.op.name,
+            to_string(whole.shape()));
+      dims.clear();
+      for (int64_t i = 0; i < rank.value(); ++i) dims.push_back(new_symbol());
+    }
     for (size_t i = 0; i < dims.size(); ++i) {
       if (i < v.tensors().size() && v.tensors()[i].defined())
         dims[i] = new_symbol();
@@ -291,7 +300,23 @@ class EmitCall {
   OpCall traced_;
 };
 
+namespace {
+
+// A number that the operation holds as an attribute has to be one: a tensor is read, where that can be.
+void read_numbers(OpCall& c) {
+  for (const pir::AttrDef& a : pir::op_def(c.op).attrs) {
+    if (a.arg < 0) continue;
+    Arg& arg = c.args[static_cast<size_t>(a.arg)];
+    if (arg.tag() != Arg::Tag::kScalar || arg.scalar().kind() != Scalar::Kind::kTensor) continue;
+    check_value_readable(arg.scalar().tensor(), std::string(c.op.name).c_str());
+    arg = Arg(c.kept_scalars.emplace_front(read_number(arg.scalar())));
+  }
+}
+
+}  // namespace
+
 void Trace::call(OpCall& c, size_t) {
+  read_numbers(c);
   if (can_break() && writes_shared(c)) {
     std::string why(c.op.name);
     break_here((why + "_").c_str());

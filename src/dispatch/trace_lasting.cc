@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "device/default_place.h"
+#include "dispatch/lasting.h"
 #include "dispatch/state.h"
-#include "dispatch/trace.h"
 
 namespace paddle::dispatch {
 namespace {

@@ -1,6 +1,6 @@
 // Branches, loops and lists of a program under construction.
 #include "api/ops.h"
-#include "dispatch/trace.h"
+#include "dispatch/complete_rounds.h"
 #include "pir/op_def.h"
 
 namespace paddle::dispatch {
@@ -180,8 +180,10 @@ Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tenso
   return results;
 }
 
-Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, TraceRegion& body, const Tensor& next_cond,
-                    const Tensors& next_values) {
+Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& variables, TraceRegion& body,
+                    const Tensor& next_cond, const Tensors& next_variables) {
+  Tensors inits = variables, next_values = next_variables;
+  complete_rounds(trace, body, inits, next_values);
   std::vector<bool> stops;
   std::vector<Value> next = yielded(trace, body, next_values, &stops, &next_cond);
   std::vector<Value> operands{trace.value_of(cond)};
@@ -209,7 +211,7 @@ Tensors build_while(Trace& trace, const Tensor& cond, const Tensors& inits, Trac
   for (size_t i = 0; i < types.size(); ++i) {
     bool stop = stops[i] && inits[i].stop_gradient();
     op->result(i).set_stop_gradient(stop);
-    results.push_back(trace.tensor_of(op->result(i), stop));
+    if (i < variables.size()) results.push_back(trace.tensor_of(op->result(i), stop));
   }
   return results;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/ops.h"
+#include "dispatch/leaf.h"
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 
@@ -140,6 +141,21 @@ pir::Value Trace::value_of(const Tensor& t) {
   op->result().set_stop_gradient(true);
   detached_[v] = op->result();
   return op->result();
+}
+
+void make_leaf(Trace& trace, Tensor& t) {
+  auto* payload = static_cast<TracedPayload*>(t->payload.get());
+  if (payload->trace != trace.id() || payload->home != trace.blocks().back() || payload->view_op) {
+    t.set_stop_gradient(false);
+    return;
+  }
+  const pir::Value history = trace.value_of(t);
+  t.set_stop_gradient(false);
+  if (history.is_result() && history.defining_op()->num_operands() == 0) return;  // it has none
+  const pir::Type type = history.type();
+  pir::Operation* op = trace.emit(pir::op_def("pd_op.assign"), {&history, 1}, {}, {&type, 1});
+  op->result().set_stop_gradient(false);
+  t->payload = trace.tensor_of(op->result(), false)->payload;
 }
 
 Tensor Trace::traced(const Tensor& t) {

@@ -130,3 +130,19 @@ def test_namedtuple_and_starred():
         return [a, b, *rest, *args]
 
     check(f, [P], [N, P])
+
+
+def test_comprehensions_that_choose_by_a_tensor():
+    def f(x):
+        return paddle.stack([x[0]] + [v * 2 for v in x if v > 0 if v < 1.8]).sum()
+
+    def g(x, n):
+        i = paddle.zeros([], "int64")
+        total = paddle.zeros([])
+        while i < n:
+            total = total + paddle.stack([v for v in x if v > -9]).sum() + len([v for v in x if v > i])
+            i = i + 1
+        return total
+
+    check(f, [P], [N], [np.array([0.5, 1, 1.5, 3, -2], "float32")])
+    check(g, [P, I], [N, I])

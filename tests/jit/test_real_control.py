@@ -187,3 +187,29 @@ def test_try_with_lambda_walrus():
         return g(y), k, log
 
     check(f, [P], [N])
+
+
+def test_a_return_in_the_else_of_a_loop():
+    def f(x):
+        for v in x:
+            if v > 1.8:
+                break
+        else:
+            return x * 2
+        return x
+
+    def g(x):
+        for _ in range(2):
+            for v in x:
+                if v > 4:
+                    break
+            else:
+                x = x * 2
+                continue
+            break
+        else:
+            return -x
+        return x
+
+    check(f, [P], [N], [P / 4])
+    check(g, [P], [N], [3 * P])

@@ -200,18 +200,35 @@ def test_append_backward(build):
     y = static.nn.fc(x, 1, name="one")
     other = static.nn.fc(x, 1, name="two")
     pairs = static.append_backward(paddle.mean(y))
-    assert [p.name for p, _ in pairs] == ["one.w_0", "one.b_0"]
+    # The newest parameter first; none is left out.
+    assert [(p.name, g is None) for p, g in pairs] == [
+        ("two.b_0", True),
+        ("two.w_0", True),
+        ("one.b_0", False),
+        ("one.w_0", False),
+    ]
     build.start()
     value = np.arange(6, dtype="f4").reshape(2, 3)
-    grads = build.run({"x": value}, [g for _, g in pairs])
-    np.testing.assert_allclose(grads[0], value.mean(0)[:, None], rtol=1e-6)
-    np.testing.assert_allclose(grads[1], [1.0], rtol=1e-6)
+    grads = build.run({"x": value}, [g for _, g in pairs if g is not None])
+    np.testing.assert_allclose(grads[0], [1.0], rtol=1e-6)
+    np.testing.assert_allclose(grads[1], value.mean(0)[:, None], rtol=1e-6)
     with pytest.raises(ValueError, match="one element"):
         static.append_backward(other)
     with pytest.raises(TypeError, match="must be a Variable"):
         static.append_backward(3)
     only = static.append_backward(paddle.mean(other), parameter_list=["two.b_0"])
     assert [p.name for p, _ in only] == ["two.b_0"]
+
+
+def test_an_unknown_size_is_minus_one(build):
+    x = static.data("x", [None, 4], "float32")
+    assert x.shape == [-1, 4] and x.shape[0] == -1 and x.shape[0] < 0 and not x.shape[0] > 0
+    assert -1 in x.shape and str(x.shape[0]) == "-1" and repr(list(x.shape)) == "[-1, 4]"
+    assert "-1, 4" in str(x)
+    y = paddle.reshape(x, [x.shape[0] * 2, -1])  # still a size to compute with
+    build.start()
+    (got,) = build.run({"x": np.ones([3, 4], "f4")}, [y])
+    assert got.shape == (6, 2)
 
 
 def test_control_flow(build):

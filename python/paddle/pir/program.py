@@ -282,8 +282,8 @@ class Block:
         return found
 
     def all_parameters(self) -> list:
-        """Parameters of the program."""
-        return self.program.all_parameters()
+        """Parameters, the newest first: the order in which a program begins with them."""
+        return self.program.all_parameters()[::-1]
 
     def create_var(self, name=None, shape=None, dtype="float32", persistable=False, **kwargs):
         """A variable: zeros until something is assigned to it; persistable ones are kept in the scope."""

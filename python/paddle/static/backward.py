@@ -24,22 +24,18 @@ def _without(no_grad_set) -> list:
     return found
 
 
-def parameters_in(pairs) -> list:
-    """The first of each pair."""
-    return [p for p, _ in pairs]
-
-
 def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None, checkpoints=None, distop_context=None):
     """Appends the gradient of ``loss`` to the program.
 
     Args:
         loss: a variable with one element.
-        parameter_list: parameters (or their names) to differentiate by; None: all trainable ones of the program.
+        parameter_list: parameters (or their names) to differentiate by; None: all of the program, the newest first.
         no_grad_set: variables or names that no gradient passes.
         callbacks, checkpoints: accepted; what is kept for the gradient is chosen when the program is compiled.
 
     Returns:
-        A list of (parameter, gradient), without those that the loss does not depend on.
+        A list of (parameter, gradient); the gradient is None where the loss does not depend on the parameter, or no
+        gradient passes it.
 
     Raises:
         TypeError: ``loss`` is no variable.
@@ -51,18 +47,19 @@ def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None,
         raise ValueError(f"The loss must have one element to be differentiated, got shape {list(loss.shape)}")
     main = default_main_program()
     if parameter_list is None:
-        chosen = [p for p in main.all_parameters() if not p.stop_gradient]
+        chosen = main.global_block().all_parameters()
     else:
         chosen = [main._named(p) if isinstance(p, str) else p for p in _as_list(parameter_list)]
-        chosen = [p for p in chosen if p is not None and not p.stop_gradient]
+        chosen = [p for p in chosen if p is not None]
     stops = _without(no_grad_set)
-    chosen = [p for p in chosen if not any(p is s for s in stops)]
+    passed = [p for p in chosen if not p.stop_gradient and not any(p is s for s in stops)]
     role, main._role = main._role, 1
     try:
-        found = grad([loss], chosen, allow_unused=True, no_grad_vars=stops or None) if chosen else []
+        found = grad([loss], passed, allow_unused=True, no_grad_vars=stops or None) if passed else []
     finally:
         main._role = role
-    return [(p, g) for p, g in zip(chosen, found) if g is not None]
+    gradients = {id(p): g for p, g in zip(passed, found)}
+    return [(p, gradients.get(id(p))) for p in chosen]
 
 
 def gradients(targets, inputs, target_gradients=None, no_grad_set=None):

@@ -12,7 +12,7 @@ from .._core import ir, trace
 from ..autograd.grad_mode import no_grad
 from ..base import core, unique_name
 from ..base.state import EagerMaker
-from .backward import append_backward, parameters_in
+from .backward import append_backward
 from .program import appending_to, default_main_program, default_startup_program
 
 __all__ = ["StaticMaker", "declare", "is_declared"]
@@ -88,7 +88,7 @@ class StaticMaker(EagerMaker):
             parameters = [p for group, _ in optimizer._groups() for p in group] or None
         pairs = append_backward(loss, parameters, no_grad_set)
         if not optimizer._parameter_list:
-            optimizer._parameter_list = optimizer._param_groups = parameters_in(pairs)
+            optimizer._parameter_list = optimizer._param_groups = [p for p, g in pairs if g is not None]
         return [(p, g) for p, g in pairs if g is not None]
 
     @contextlib.contextmanager

@@ -98,6 +98,31 @@ def size_of(value):
     return value if _core.trace.is_symint(value) else int(value)
 
 
+def items_of(numbers) -> list:
+    """Integers from a tensor, or a list in which tensors may stand; what only a running program knows stays a tensor."""
+    if isinstance(numbers, Tensor):
+        if not _core.trace.is_traced(numbers):
+            return numbers.tolist()
+        return list(core._C_ops.unbind(numbers, 0))
+    return [n if is_unknown([n]) or not isinstance(n, Tensor) else int(n) for n in numbers]
+
+
+def sizes_in(shape) -> list:
+    """The sizes of a shape that is a tensor, or a list in which tensors may stand (see `size_of`)."""
+    return [size_of(s) for s in items_of(shape)]
+
+
+def is_number(size) -> bool:
+    """One that Python can compare: no symbolic size, no tensor."""
+    return not isinstance(size, Tensor) and not _core.trace.is_symint(size)
+
+
+def is_unknown(values) -> bool:
+    """A tensor, or a list with one, whose elements only a running program knows."""
+    items = [values] if isinstance(values, Tensor) else values
+    return any(isinstance(v, Tensor) and _core.trace.is_traced(v) for v in items)
+
+
 def sizes_agree(a, b) -> bool:
     """Whether two sizes are equal. Of symbolic ones the operator's rule, or its kernel, is the judge."""
     return _core.trace.is_symint(a) or _core.trace.is_symint(b) or a == b

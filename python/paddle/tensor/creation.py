@@ -10,12 +10,26 @@ import numpy as np
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, created, dtype_or_default, place_of, shape_args, sized, tensor_of
+from ._common import (
+    Tensor,
+    accepts,
+    created,
+    dtype_or_default,
+    is_number,
+    is_unknown,
+    place_of,
+    shape_args,
+    size_of,
+    sized,
+    tensor_of,
+)
 
 _float, _int = builtins.float, builtins.int
 
 
 def _filled(shape, value, dtype, out, device, requires_grad):
+    if is_unknown([value]):
+        return created(_C_ops.full_with_tensor(value, shape, dtype), out, requires_grad)
     return created(_C_ops.full(shape, value, dtype, place_of(device)), out, requires_grad)
 
 
@@ -131,8 +145,8 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
 
 def _count(num):
     if isinstance(num, Tensor):
-        num = _int(num)
-    if isinstance(num, _int) and num < 0:
+        num = size_of(num)
+    if isinstance(num, _int) and is_number(num) and num < 0:
         raise ValueError(f"[linspace] expected num >= 0, got {num}")
     return num
 

@@ -7,7 +7,17 @@ import math
 from .. import _core
 from ..base import core
 from ..base.core import _C_ops
-from ._common import Tensor, accepts, axes_list, axis_in, check_tensors, finish, sizes_agree
+from ._common import (
+    Tensor,
+    accepts,
+    axes_list,
+    axis_in,
+    check_tensors,
+    finish,
+    is_number,
+    items_of,
+    sizes_agree,
+)
 from .indexing import *  # noqa: F403
 from .joining import (  # noqa: F401
     _at_least,
@@ -280,14 +290,13 @@ def broadcast_shapes(*shapes):
 def crop(x, shape=None, offsets=None, name=None):
     """The part of `x` of size `shape` (-1: to the end) that begins at `offsets`."""
     offsets = [0] * x.ndim if offsets is None else offsets
-    offsets = offsets.tolist() if isinstance(offsets, Tensor) else [_axis_number(o) for o in offsets]
-    shape = x.shape if shape is None else shape
-    shape = shape.tolist() if isinstance(shape, Tensor) else [_axis_number(s) for s in shape]
+    offsets = items_of(offsets)
+    shape = items_of(x.shape if shape is None else shape)
     if len(shape) != x.ndim or len(offsets) != x.ndim:
         raise ValueError(f"[crop] expected {x.ndim} sizes and offsets, got {shape} and {offsets}")
-    ends = [x.shape[i] if s == -1 else offsets[i] + s for i, s in enumerate(shape)]
+    ends = [x.shape[i] if is_number(s) and s == -1 else offsets[i] + s for i, s in enumerate(shape)]
     for i, (begin, end) in enumerate(zip(offsets, ends)):
-        if begin < 0 or end > x.shape[i]:
+        if is_number(begin) and begin < 0 or is_number(end) and is_number(x.shape[i]) and end > x.shape[i]:
             raise ValueError(f"[crop] [{begin}, {end}) is not within axis {i} of size {x.shape[i]}")
     return _C_ops.assign(_C_ops.slice(x, list(range(x.ndim)), offsets, ends, [], []))
 

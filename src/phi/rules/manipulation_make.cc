@@ -10,7 +10,9 @@
 namespace paddle::rules {
 
 Tensor full_like::decompose(const Args& a) {
-  return ops::full(a.x.shape(), a.value, a.dtype == DType::kUndefined ? a.x.dtype() : a.dtype, a.place);
+  const DType dtype = a.dtype == DType::kUndefined ? a.x.dtype() : a.dtype;
+  if (a.value.kind() == Scalar::Kind::kTensor) return ops::full_with_tensor(a.value.tensor(), a.x.shape(), dtype);
+  return ops::full(a.x.shape(), a.value, dtype, a.place);
 }
 
 void full_int_array::shape(const Args& a, TensorMeta& out) { out.shape = {Dim(a.value.size())}; }

@@ -135,6 +135,12 @@ def mark(stmts: list[ast.stmt], native: set, held: frozenset = frozenset()) -> N
             mark(b, native, held if isinstance(s, _LOOPS) and k == 1 else inner)
 
 
+def _else_moves(s) -> bool:
+    """A loop's ``else`` becomes a branch on whether the loop was broken off."""
+    lowered = s.jst_extract or BREAK in _through_regions(s.body)
+    return bool(s.orelse) and s.jst_extract_else and lowered and BREAK in escaping(s.body)
+
+
 def _through_regions(stmts: list[ast.stmt]) -> set[str]:
     """Kinds that leave ``stmts`` from inside something that will be extracted."""
     out: set[str] = set()
@@ -144,7 +150,7 @@ def _through_regions(stmts: list[ast.stmt]) -> set[str]:
         elif isinstance(s, _LOOPS):
             # Once any exit of a body is lowered, the statements after it move: then all its exits must be.
             body = escaping(s.body) if s.jst_extract or _through_regions(s.body) else set()
-            out |= (body & {RETURN}) | _through_regions(s.orelse)
+            out |= (body & {RETURN}) | (escaping(s.orelse) if _else_moves(s) else _through_regions(s.orelse))
         elif not _opaque(s):
             for b in _blocks(s):
                 out |= _through_regions(b)

@@ -99,10 +99,27 @@ class Expressions(ast.NodeTransformer):
         iterable = self.visit(first.iter)
         first.iter = load("_jst_items", first.iter)
         args = ast.arguments([], [ast.arg("_jst_items")], None, [], [], None, [])
+        chosen = isinstance(e, ast.ListComp) and len(e.generators) == 1 and bool(first.ifs)
+        if chosen and len(first.ifs) > 1:
+            first.ifs = [ast.copy_location(ast.BoolOp(ast.And(), first.ifs), first.ifs[0])]
         self.lazy += 1
         body = self.generic_visit(e)
         self.lazy -= 1
-        return self._call("comprehend_", [iterable, ast.copy_location(ast.Lambda(args, body), e)], e)
+        if chosen:
+            body = self._tested(body)
+        run = "choose_" if chosen else "comprehend_"
+        return self._call(run, [iterable, ast.copy_location(ast.Lambda(args, body), e)], e)
+
+    @staticmethod
+    def _tested(e: ast.ListComp) -> ast.GeneratorExp:
+        """The test and the item of each round, as functions."""
+        (generator,) = e.generators
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        parts = [ast.copy_location(ast.Lambda(nothing, part), part) for part in (generator.ifs[0], e.elt)]
+        generator.ifs = []
+        return ast.copy_location(
+            ast.GeneratorExp(ast.copy_location(ast.Tuple(parts, ast.Load()), e.elt), [generator]), e
+        )
 
     visit_ListComp = visit_GeneratorExp = _comprehension
 

@@ -284,6 +284,29 @@ def comprehend_(iterable, comprehension: Callable):
     return each_round(sequence, [], lambda out, item: (out.extend(comprehension([item])), out)[1])
 
 
+def choose_(iterable, parts: Callable):
+    """``[... for x in iterable if ...]``; ``parts`` gives the test and the item for each of what it is given."""
+    sequence = as_traced_sequence(iterable)
+    if sequence is None:
+        return _chosen([], parts(iterable))
+    return each_round(sequence, [], lambda out, item: _chosen(out, parts([item])))
+
+
+def _chosen(out, parts):
+    for test, item in parts:
+        holds = test()
+        if type(holds) is TracedList:
+            holds = length_test(holds)
+        if not api.is_traced(holds):
+            if holds:
+                out.append(item())
+            continue
+        slot = BoxSlot("the list", out)
+        trace_if(holds, lambda: slot.value.append(item()), None, [slot])  # noqa: B023 - called in this round
+        out = slot.value
+    return out
+
+
 def assert_(test, message: Callable | None = None) -> None:
     test = length_test(test) if type(test) is TracedList else test
     if not api.is_traced(test):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import paddle
+
+from ...tensor._common import sizes_agree
 
 
 def as_list(value, n, name, op):
@@ -66,6 +70,41 @@ def padding_of(padding, n, last, op):
             raise ValueError(f"[{op}] expected padding with {n} or {2 * n} elements, got {padding}")
         return padding, "EXPLICIT"
     return [padding] * n, "EXPLICIT"
+
+
+def names_errors(function):
+    """Decorator of a function made of operators: errors of theirs that arguments cause name the function that was called."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except (ValueError, TypeError, IndexError) as error:
+            error.args = (_named(name, error), *error.args[1:])
+            raise
+
+    return call
+
+
+def _named(name, error):
+    text = str(error)
+    operator, closes, rest = text.partition("]")
+    if operator.startswith("[") and closes:
+        return f"[{name}]{rest}"
+    return f"[{name}] {text}" if isinstance(error, TypeError) and name not in text else text
+
+
+def check_rank(op, name, x, rank):
+    """ValueError unless `x` has so many axes."""
+    if len(x.shape) != rank:
+        raise ValueError(f"[{op}] expected {name} with {rank} axes, got shape {list(x.shape)}")
+
+
+def check_class_weights(op, weight, classes):
+    """ValueError unless there is one weight for each class."""
+    if not sizes_agree(weight.shape[-1], classes):
+        raise ValueError(f"[{op}] expected weight with one element for each of {classes} classes, got {weight.shape[-1]}")
 
 
 def check_reduction(op, reduction):

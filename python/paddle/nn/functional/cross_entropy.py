@@ -7,7 +7,7 @@ from paddle import _C_ops
 
 from .. import functional as F
 from .._alias import accepts
-from ._args import check_reduction, reduce
+from ._args import check_class_weights, check_reduction, names_errors, reduce
 
 __all__ = []
 
@@ -23,6 +23,7 @@ def _column_labels(input, label, axis, soft):
     return (paddle.unsqueeze(label, axis), True) if missing and not soft else (label, missing)
 
 
+@names_errors
 def softmax_with_cross_entropy(
     logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, axis=-1
 ):
@@ -47,6 +48,7 @@ def softmax_with_cross_entropy(
 
 
 @accepts(label="target")
+@names_errors
 def cross_entropy(
     input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True,
     label_smoothing=0.0, name=None,
@@ -83,6 +85,8 @@ def cross_entropy(
         label = label.astype("int64")
     if len(input.shape) == 0:
         raise ValueError("The dimension of input should be larger than zero!")
+    if weight is not None:
+        check_class_weights("cross_entropy", weight, input.shape[axis])
     if label_smoothing:
         if not soft_label:
             label, soft_label = _smoothed(input, label, axis, label_smoothing), True
@@ -138,6 +142,7 @@ def _reduce_soft(loss, label, weight, axis, reduction):
     return reduce(loss, reduction)
 
 
+@names_errors
 def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
     """-input[label], for log probabilities.
 
@@ -164,6 +169,8 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
         raise ValueError(f"Expected 2 or more dimensions (got {len(input.shape)})")
     if input.shape[1] < 1:
         raise ValueError(f"Expected 1 or more classes (got num classes{input.shape[1]})")
+    if weight is not None:
+        check_class_weights("nll_loss", weight, input.shape[1])
     counts = label != ignore_index
     chosen = paddle.where(counts, label, paddle.zeros_like(label))
     picked = paddle.squeeze(paddle.take_along_axis(input, paddle.unsqueeze(chosen, 1), 1), 1)
@@ -176,6 +183,7 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
     return reduce(loss, reduction)
 
 
+@names_errors
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross-entropy that counts easy examples less, over `normalizer`.
 
@@ -200,6 +208,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     return reduce(loss if normalizer is None else loss / normalizer, reduction)
 
 
+@names_errors
 def margin_cross_entropy(
     logits, label, margin1=1.0, margin2=0.5, margin3=0.0, scale=64.0, group=None, return_softmax=False,
     reduction="mean",

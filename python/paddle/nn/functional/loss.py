@@ -7,7 +7,7 @@ import paddle
 
 from ... import _C_ops
 from .. import functional as F
-from ._args import check_reduction, reduce
+from ._args import check_reduction, names_errors, reduce
 from .cross_entropy import (  # noqa: F401
     cross_entropy,
     margin_cross_entropy,
@@ -33,6 +33,7 @@ from .loss_tree import adaptive_log_softmax_with_loss, hsigmoid_loss  # noqa: F4
 __all__ = []
 
 
+@names_errors
 def mse_loss(input, label, reduction="mean", name=None):
     """(input - label)^2; the two broadcast."""
     if reduction == "mean":
@@ -42,17 +43,20 @@ def mse_loss(input, label, reduction="mean", name=None):
     return reduce(paddle.square(input - label), reduction)
 
 
+@names_errors
 def square_error_cost(input, label):
     """(input - label)^2, not reduced."""
     return paddle.square(input - label)
 
 
+@names_errors
 def l1_loss(input, label, reduction="mean", name=None):
     """|input - label|."""
     check_reduction("L1Loss", reduction)
     return reduce(paddle.abs(input - label), reduction)
 
 
+@names_errors
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
     """0.5 * d^2 for d = |input - label| <= `delta`, `delta` * (d - 0.5 * `delta`) beyond; divided by `delta` unless
     `is_huber`."""
@@ -62,6 +66,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
     return reduce(loss if is_huber else loss / delta, reduction)
 
 
+@names_errors
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
     """-(label * log(input) + (1 - label) * log(1 - input)) * weight, logarithms bounded below by -100.
 
@@ -75,6 +80,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
     return reduce(loss if weight is None else loss * weight, reduction)
 
 
+@names_errors
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """`binary_cross_entropy` of sigmoid(logit), without its overflow; `pos_weight` multiplies the positive part."""
     check_reduction("binary_cross_entropy_with_logits", reduction)
@@ -88,6 +94,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     return reduce(loss if weight is None else loss * weight, reduction)
 
 
+@names_errors
 def kl_div(input, label, reduction="mean", log_target=False, name=None):
     """label * (log(label) - input), for log probabilities `input`; `log_target` says that `label` holds logs too.
 
@@ -111,6 +118,7 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduce(loss, reduction)
 
 
+@names_errors
 def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
     """exp(input) - label * input, or input - label * log(input + `epsilon`) without `log_input`.
 
@@ -130,6 +138,7 @@ def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, red
     return reduce(loss, reduction)
 
 
+@names_errors
 def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
     """0.5 * (log(var) + (input - label)^2 / var), var = max(variance, `epsilon`); `full` adds 0.5 * log(2 π).
 
@@ -151,11 +160,13 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     return reduce(loss + 0.9189385332046727 if full else loss, reduction)
 
 
+@names_errors
 def log_loss(input, label, epsilon=1e-4, name=None):
     """-label * log(input + `epsilon`) - (1 - label) * log(1 - input + `epsilon`), not reduced; both [N, 1]."""
     return -label * paddle.log(input + epsilon) - (1.0 - label) * paddle.log(1.0 - input + epsilon)
 
 
+@names_errors
 def dice_loss(input, label, epsilon=0.00001, name=None):
     """1 - the Dice coefficient, averaged over the batch.
 

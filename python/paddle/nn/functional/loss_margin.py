@@ -5,18 +5,20 @@ from __future__ import annotations
 import paddle
 
 from .. import functional as F
-from ._args import check_reduction, reduce
+from ._args import check_reduction, names_errors, reduce
 from .distance import pairwise_distance
 
 __all__ = []
 
 
+@names_errors
 def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
     """max(0, -label * (input - other) + `margin`), label in {1, -1}."""
     check_reduction("margin_ranking_loss", reduction)
     return reduce(F.relu(-label * (input - other) + margin), reduction)
 
 
+@names_errors
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     """input where label is 1, max(0, `margin` - input) where it is -1."""
     check_reduction("hinge_embedding_loss", reduction)
@@ -26,6 +28,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     return reduce(loss, reduction)
 
 
+@names_errors
 def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
     """1 - cos(input1, input2) where label is 1, max(0, cos - `margin`) where it is -1.
 
@@ -56,6 +59,7 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     return reduce(loss, reduction)
 
 
+@names_errors
 def soft_margin_loss(input, label, reduction="mean", name=None):
     """log(1 + exp(-label * input)), label in {1, -1}."""
     check_reduction("soft_margin_loss", reduction)
@@ -63,6 +67,7 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
     return reduce(paddle.log(1 + paddle.exp(-label * input)), reduction)
 
 
+@names_errors
 def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
     """Binary cross-entropy of the logits, averaged over the classes.
 
@@ -80,6 +85,7 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     return reduce(paddle.mean(loss, axis=-1), reduction)
 
 
+@names_errors
 def multi_label_margin_loss(input, label, reduction="mean", name=None):
     """Sum over pairs of a target class and another of max(0, 1 - (x[target] - x[other])), over C.
 
@@ -109,6 +115,7 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
     return reduce(paddle.sum(pairs, axis=[1, 2]) / classes, reduction)
 
 
+@names_errors
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
     """Sum over the wrong classes of weight[label] * max(0, `margin` - x[label] + x[j]) ** `p`, over C.
 
@@ -139,6 +146,7 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     return reduce(total / input.shape[1], reduction)
 
 
+@names_errors
 def triplet_margin_with_distance_loss(
     input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None
 ):
@@ -162,6 +170,7 @@ def triplet_margin_with_distance_loss(
     return reduce(paddle.clip(near - far + margin, min=0.0), reduction)
 
 
+@names_errors
 def triplet_margin_loss(
     input, positive, negative, margin=1.0, p=2, epsilon=1e-6, swap=False, reduction="mean", name=None
 ):
@@ -177,6 +186,7 @@ def triplet_margin_loss(
     )
 
 
+@names_errors
 def npair_loss(anchor, positive, labels, l2_reg=0.002):
     """Cross-entropy of the similarities anchor · positiveᵀ against equal labels, plus an L2 penalty.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import paddle
 
 from .. import functional as F
-from ._args import check_reduction, reduce
+from ._args import check_rank, check_reduction, names_errors, reduce
 
 __all__ = []
 
@@ -16,6 +16,7 @@ def _log_add(*terms):
     return paddle.logsumexp(paddle.stack(terms, axis=0), axis=0)
 
 
+@names_errors
 def ctc_loss(
     log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False, zero_infinity=False
 ):
@@ -36,6 +37,8 @@ def ctc_loss(
     Source: Graves et al., 2006.
     """
     check_reduction("ctc_loss", reduction)
+    check_rank("ctc_loss", "log_probs", log_probs, 3)
+    check_rank("ctc_loss", "labels", labels, 2)
     logits = F.log_softmax(log_probs, axis=-1)
     steps, batch = logits.shape[0], logits.shape[1]
     labels, label_lengths, input_lengths = (t.astype("int64") for t in (labels, label_lengths, input_lengths))
@@ -72,6 +75,7 @@ def ctc_loss(
     return reduce(loss, reduction)
 
 
+@names_errors
 def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean", name=None):
     """Loss of a recurrent transducer.
 
@@ -89,6 +93,8 @@ def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lamb
     Source: Graves, 2012; Yu et al., 2020, FastEmit (https://arxiv.org/abs/2010.11148).
     """
     check_reduction("rnnt_loss", reduction)
+    check_rank("rnnt_loss", "input", input, 4)
+    check_rank("rnnt_loss", "label", label, 2)
     logits = input
     batch, steps, rows = logits.shape[0], logits.shape[1], logits.shape[2]
     label, input_lengths, label_lengths = (t.astype("int64") for t in (label, input_lengths, label_lengths))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import paddle
 
 from .. import functional as F
+from ._args import names_errors
 
 __all__ = []
 
 
+@names_errors
 def hsigmoid_loss(
     input, label, num_classes, weight, bias=None, path_table=None, path_code=None, is_sparse=False, name=None
 ):
@@ -53,6 +55,7 @@ def hsigmoid_loss(
     return paddle.sum(loss, axis=1, keepdim=True)
 
 
+@names_errors
 def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cutoffs, head_bias=None, name=None):
     """Log-softmax over frequent classes and clusters of rare ones.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import paddle
 from paddle import _C_ops
 
+from ...tensor._common import is_number, sizes_in
 from .._alias import accepts
 
 __all__ = []
@@ -37,10 +38,16 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise AssertionError(f"mode should be one of constant, reflect, replicate, circular, but got {mode}.")
     pads = _normalise(x, pad, mode, data_format, pad_from_left_axis)
-    if mode == "constant":
+    numbers = [is_number(before) and is_number(after) for before, after in pads]
+    if mode == "constant" and all(numbers):
         return _C_ops.pad(x, [p for pair in pads for p in pair], float(value))
     for axis, (before, after) in enumerate(pads):
-        if before or after:
+        if numbers[axis] and not (before or after):
+            continue
+        if mode == "constant":
+            ends = [paddle.full([*x.shape[:axis], n, *x.shape[axis + 1 :]], value, x.dtype) for n in (before, after)]
+            x = paddle.concat([ends[0], x, ends[1]], axis)
+        else:
             x = paddle.index_select(x, _positions(x.shape[axis], before, after, mode), axis=axis)
     return x
 
@@ -48,12 +55,10 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
 def _normalise(x, pad, mode, data_format, from_left):
     """One (before, after) pair for every dimension of `x`."""
     rank = len(x.shape)
-    if isinstance(pad, paddle.Tensor):
-        pad = pad.tolist()
     if isinstance(pad, int):
         pad = [pad] * (2 * (rank - 2))
     else:
-        pad = list(pad)
+        pad = sizes_in(pad)
     if len(pad) % 2 != 0 or len(pad) > 2 * rank:
         raise ValueError(f"[pad] expected pad with an even number of elements, at most {2 * rank}, got {pad}")
     pairs = list(zip(pad[::2], pad[1::2]))

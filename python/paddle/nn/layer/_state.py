@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -99,7 +100,10 @@ class StateMixin:
 
         Raises:
             AssertionError: a value has another dtype.
+            TypeError: no dict, or a value that is no tensor.
         """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"[set_state_dict] expected state_dict to be a dict, got {type(state_dict).__name__}")
         missing, matched, pairs = [], set(), []
         for key, target in self._collect(None, True, "", False, False, True).items():
             name = key if use_structured_name else target.name
@@ -108,6 +112,8 @@ class StateMixin:
                 warnings.warn(f"Skip loading for {key}. {name} is not found in the provided dict.")
                 continue
             value = state_dict[name]
+            if not hasattr(value, "shape"):
+                raise TypeError(f"[set_state_dict] expected {name} to be a Tensor, got {type(value).__name__}")
             if list(value.shape) != list(target.shape):
                 missing.append(name)
                 warnings.warn(
