@@ -39,6 +39,7 @@ struct Product {
   const Tensor& out;
   std::string_view activation;
 
+  bool follows() const { return bias.defined() || residual.defined() || !activation.empty(); }
   int64_t columns() const { return y.size(-1); }
   int64_t rows() const { return out.numel() / columns(); }
 };
@@ -76,44 +77,52 @@ void gemm_epilogue(OpCall& c) {
 Tensor as_rows(const Tensor& t) { return t.rank() == 2 && t.strides()[1] == 1 ? t : dense(t); }
 int64_t row_stride(const Tensor& t) { return t.rank() == 2 ? std::max(t.strides()[0], t.size(1)) : t.size(-1); }
 
-// [block of columns][k][column of the block], the last block filled up with zeros.
+// [block of columns][k][column of the block], the last block filled up with zeros. W: float, or bfloat16's bits.
+template <class W>
 class Panels {
  public:
   explicit Panels(const Tensor& y) : k_(y.size(0)), n_(y.size(1)), width_(rows::row_table().panel.width) {
     const int64_t blocks = (n_ + width_ - 1) / width_;
-    storage_ = Storage::allocate(static_cast<size_t>(blocks * k_ * width_) * sizeof(float), Place::cpu());
-    const float* from = y.data<float>();
+    storage_ = Storage::allocate(static_cast<size_t>(blocks * k_ * width_) * sizeof(W), Place::cpu());
+    const W* from = static_cast<const W*>(y.data());
     const int64_t along = y.strides()[0], across = y.strides()[1];
     for (int64_t b = 0; b < blocks; ++b) {
       const int64_t there = std::min(width_, n_ - b * width_);
       for (int64_t p = 0; p < k_; ++p) {
-        float* to = data() + (b * k_ + p) * width_;
-        const float* row = from + p * along + b * width_ * across;
+        W* to = data() + (b * k_ + p) * width_;
+        const W* row = from + p * along + b * width_ * across;
         if (across == 1)
-          std::memcpy(to, row, static_cast<size_t>(there) * sizeof(float));
+          std::memcpy(to, row, static_cast<size_t>(there) * sizeof(W));
         else
           for (int64_t j = 0; j < there; ++j) to[j] = row[j * across];
-        std::fill(to + there, to + width_, 0.0f);
+        std::fill(to + there, to + width_, W(0));
       }
     }
   }
 
+  // x and out are of float32.
   void run(const Tensor& any, const Tensor& out) const {
     const Tensor x = as_rows(any);
     const int64_t m = out.numel() / n_, ldx = row_stride(x), blocks = (n_ + width_ - 1) / width_;
     const rows::PanelFns& fns = rows::row_table().panel;
     PD_INVARIANT(fns.width == width_ && m <= kFewRows);
+    const auto product = [&fns] {
+      if constexpr (sizeof(W) == 2)
+        return fns.run_bf16;
+      else
+        return fns.run;
+    }();
     const int64_t grain = std::max<int64_t>(1, (1 << 14) / (k_ * width_));
     parallel_for(0, blocks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
-        const float* panel = data() + b * k_ * width_;
+        const W* panel = data() + b * k_ * width_;
         float* y = out.data<float>() + b * width_;
         if ((b + 1) * width_ <= n_) {
-          fns.run(m, k_, x.data<float>(), ldx, panel, y, n_);
+          product(m, k_, x.data<float>(), ldx, panel, y, n_);
           continue;
         }
         float edge[kFewRows * 64];
-        fns.run(m, k_, x.data<float>(), ldx, panel, edge, width_);
+        product(m, k_, x.data<float>(), ldx, panel, edge, width_);
         for (int64_t i = 0; i < m; ++i)
           std::memcpy(y + i * n_, edge + i * width_, static_cast<size_t>(n_ - b * width_) * sizeof(float));
       }
@@ -121,7 +130,7 @@ class Panels {
   }
 
  private:
-  float* data() const { return static_cast<float*>(storage_->data()); }
+  W* data() const { return static_cast<W*>(storage_->data()); }
 
   Ref<Storage> storage_;
   int64_t k_, n_, width_;
@@ -168,20 +177,35 @@ class HeldProduct final : public HeldKernel {
  public:
   void run(OpCall& c) override {
     const Product p(c);
+    if (narrow) {
+      const Tensor x = Tensor::empty(p.x.shape(), DType::kFloat32, p.x.place());
+      const Tensor out = Tensor::empty(p.out.shape(), DType::kFloat32, p.out.place());
+      convert_elements(x, p.x);
+      narrow->run(x, out);
+      convert_elements(p.out, out);
+      return;
+    }
     panels ? panels->run(p.x, p.out) : packed->run(p.x, p.out);
     follow(p);
   }
-  std::unique_ptr<Panels> panels;  // one of the two
+  std::unique_ptr<Panels<float>> panels;  // one of the three
+  std::unique_ptr<Panels<uint16_t>> narrow;
   std::unique_ptr<Packed> packed;
 };
 
 std::unique_ptr<HeldKernel> hold_product(OpCall& c, uint64_t constant) {
   const Product p(c);
   if (!(constant & 2) || p.y.rank() != 2 || p.x.rank() < 2 || p.out.numel() == 0 || p.y.size(0) == 0) return nullptr;
-  if (p.out.dtype() != DType::kFloat32 || !p.out.is_contiguous()) return nullptr;
+  const DType t = p.out.dtype();
+  if (!p.out.is_contiguous()) return nullptr;
   auto held = std::make_unique<HeldProduct>();
+  if (t == DType::kBFloat16 && !onednn::native(t) && !p.follows() && p.rows() <= kFewRows) {
+    held->narrow = std::make_unique<Panels<uint16_t>>(p.y);
+    return held;
+  }
+  if (t != DType::kFloat32) return nullptr;
   if (p.rows() <= kFewRows) {
-    held->panels = std::make_unique<Panels>(p.y);
+    held->panels = std::make_unique<Panels<float>>(p.y);
     return held;
   }
   try {

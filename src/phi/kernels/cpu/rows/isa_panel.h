@@ -17,8 +17,23 @@ inline constexpr int kPanelRows = 4, kPanelVectors = 2;
 inline constexpr int64_t kPanelWidth = kPanelVectors * kLanes<float>;
 inline constexpr int64_t kPanelAhead = 24;  // rows of the panel, fetched meanwhile
 
-template <int rows>
-void panel_tile(int64_t k, const float* x, int64_t ldx, const float* panel, float* y, int64_t ldy) {
+inline VecOf<float> load_wide(const float* p) { return load(p); }
+// bfloat16: the upper half of a float's bits.
+inline VecOf<float> load_wide(const uint16_t* p) {
+#if defined(__AVX512F__)
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+#elif defined(__AVX2__)
+  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+#else
+  const __m128i bits = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), bits));
+#endif
+}
+
+template <int rows, class W>
+void panel_tile(int64_t k, const float* x, int64_t ldx, const W* panel, float* y, int64_t ldy) {
   using V = VecOf<float>;
   V acc[rows][kPanelVectors];
   for (auto& row : acc)
@@ -26,7 +41,7 @@ void panel_tile(int64_t k, const float* x, int64_t ldx, const float* panel, floa
   for (int64_t p = 0; p < k; ++p, panel += kPanelWidth) {
     V w[kPanelVectors];
     for (int j = 0; j < kPanelVectors; ++j) {
-      w[j] = load(panel + j * kLanes<float>);
+      w[j] = load_wide(panel + j * kLanes<float>);
       __builtin_prefetch(panel + kPanelAhead * kPanelWidth + j * kLanes<float>);
     }
 #pragma GCC unroll 8
@@ -41,7 +56,8 @@ void panel_tile(int64_t k, const float* x, int64_t ldx, const float* panel, floa
 }
 
 // y[i, j] = sum over p < k of x[i, p] panel[p, j], for any number of rows and j < kPanelWidth.
-void panel_product(int64_t rows, int64_t k, const float* x, int64_t ldx, const float* panel, float* y, int64_t ldy) {
+template <class W>
+void panel_product(int64_t rows, int64_t k, const float* x, int64_t ldx, const W* panel, float* y, int64_t ldy) {
   int64_t i = 0;
   for (; i + kPanelRows <= rows; i += kPanelRows) panel_tile<kPanelRows>(k, x + i * ldx, ldx, panel, y + i * ldy, ldy);
   const float* rest = x + i * ldx;
@@ -62,7 +78,7 @@ void panel_product(int64_t rows, int64_t k, const float* x, int64_t ldx, const f
   }
 }
 
-PanelFns panel() { return {kPanelWidth, panel_product}; }
+PanelFns panel() { return {kPanelWidth, panel_product<float>, panel_product<uint16_t>}; }
 
 }  // namespace
 }  // namespace paddle::rows::detail::PD_ISA

@@ -60,6 +60,8 @@ struct GemmFns {
 struct PanelFns {
   int64_t width;
   void (*run)(int64_t rows, int64_t k, const float* x, int64_t ldx, const float* panel, float* y, int64_t ldy);
+  // A panel of bfloat16, which are widened as they are read.
+  void (*run_bf16)(int64_t rows, int64_t k, const float* x, int64_t ldx, const uint16_t* panel, float* y, int64_t ldy);
 };
 
 // A block of a product of small matrices (isa_small.h): c[i, j] (+)= sum over p < depth of a[i, p] b[p, j], `add`: to
