@@ -33,8 +33,7 @@ Operation* Builder::create(const OpDef& def, std::span<const Value> operands, At
 
 Operation* Builder::create(const OpDef& def, std::span<const Value> operands, AttrMap attrs) {
   if (!def.infer) throw InternalError("operation " + def.name + " needs its result types to be given");
-  for (const AttrDef& a : def.attrs)
-    if (a.default_value && !attrs.has(a.name)) attrs.set(Name(a.name), a.default_value);
+  def.fill_defaults(attrs);
   std::vector<Type> types;
   try {
     types = def.infer(def, operands, attrs);

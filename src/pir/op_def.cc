@@ -177,6 +177,11 @@ OpDef Registry::def_of(const OpInfo& info, const std::string& name) {
   return d;
 }
 
+void OpDef::fill_defaults(AttrMap& attrs) const {
+  for (const AttrDef& a : this->attrs)
+    if (a.default_value && !attrs.has(a.name)) attrs.set(Name(a.name), a.default_value);
+}
+
 int OpDef::operand_index(std::string_view operand) const {
   for (size_t i = 0; i < operands.size(); ++i)
     if (operands[i].name == operand) return static_cast<int>(i);

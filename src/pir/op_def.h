@@ -87,6 +87,7 @@ class OpDef {
   bool variadic_results() const { return !results.empty() && results.back().variadic; }
   int operand_index(std::string_view name) const;  // -1 if there is none
   const AttrDef* attr(std::string_view name) const;
+  void fill_defaults(AttrMap& attrs) const;  // the attributes that aren't there and have one
 
   // An interface is a struct of functions with `static const char id;`. Null if the operation doesn't have it.
   template <class I>

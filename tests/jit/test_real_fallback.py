@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,13 +63,14 @@ print(paddle.jit.to_static(f)(paddle.to_tensor(x)).numpy().tolist())
 
 
 # Refuses every group: struct CodegenTable of src/cinn/codegen/llvm/api.h.
+API = Path(__file__).parents[2] / "src" / "cinn" / "codegen" / "llvm" / "api.h"
 REFUSING = """
 #include <stdint.h>
 static _Bool compile(void) { return 0; }
 static int vector_bytes(void) { return 64; }
 static const struct {
   uint32_t version; void *compile, *vector_bytes;
-} table = {4, compile, vector_bytes};
+} table = {VERSION, compile, vector_bytes};
 const void* paddle_codegen_table(void) { return &table; }
 """
 
@@ -93,7 +96,8 @@ def test_a_code_generator_that_fails(tmp_path):
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    (tmp_path / "refusing.c").write_text(REFUSING)
+    version = re.search(r"kCodegenVersion = (\d+)", API.read_text())[1]
+    (tmp_path / "refusing.c").write_text(REFUSING.replace("VERSION", version))
     library = tmp_path / "librefusing.so"
     subprocess.run([compiler, "-w", "-shared", "-fPIC", "-o", library, tmp_path / "refusing.c"], check=True)
     assert "a group runs by kernels" in run_with(library)

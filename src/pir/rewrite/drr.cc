@@ -223,8 +223,7 @@ class DrrPattern : public Pattern {
 
   static Operation* create_typed(Rewriter& r, const OpDef& def, std::span<const Value> operands, AttrMap attrs,
                                  std::vector<Type> types) {
-    for (const AttrDef& a : def.attrs)
-      if (a.default_value && !attrs.has(a.name)) attrs.set(Name(a.name), a.default_value);
+    def.fill_defaults(attrs);
     return r.create(def, operands, std::move(attrs), types);
   }
 

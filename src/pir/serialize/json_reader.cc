@@ -134,6 +134,7 @@ class Reader {
         attrs.set(Name(name), attribute(member(a, "AT"), 0));
       }
     }
+    def.fill_defaults(attrs);  // of a version that had fewer
     size_t num_regions = 0;
     auto regions = j.find("regions");
     if (regions != j.end()) num_regions = array(*regions, "regions").size();
