@@ -14,6 +14,7 @@
 #include "distributed/environment.h"
 #include "distributed/partition/partition.h"
 #include "distributed/reshard.h"
+#include "executor/bundle.h"
 #include "passes/passes.h"
 #include "spmd/attr_text.h"
 #include "spmd/dist_payload.h"
@@ -191,6 +192,18 @@ bool Runner::written(const Tensor& t, std::span<const Tensor> inputs) const {
   return false;
 }
 
+// Results for the caller that lie where write_back() writes, now or in a later call, become copies.
+void Runner::set_apart(std::span<Tensor> results, std::span<const Tensor> inputs) const {
+  if (parameter_writes_.empty() && captured_.input_writes.empty()) return;
+  for (Tensor& result : results)
+    executor::for_each_held(result, [&](Tensor& t) {
+      if (!t.is_dense() || !written(t, inputs)) return;
+      Tensor copy = Tensor::empty(t.shape(), t.dtype(), t.place());
+      dispatch::copy_into(copy, t);
+      t = copy;
+    });
+}
+
 // Compiles; what the passes assumed about sizes joins the guards.
 Runner::Plain Runner::prepare_guarded(PipelineOptions options) {
   dispatch::StackScope scope;
@@ -265,6 +278,7 @@ Tensors Runner::run_plain(std::span<const Tensor> inputs, const PipelineOptions&
   std::span<const Tensor> given = inputs;
   if (any_dist(inputs)) given = parts = here(inputs);
   std::vector<Tensor> results = own ? made.program->run(given, here(parameters_now())) : made.program->run(given);
+  set_apart(std::span(results).first(captured_.num_outputs), inputs);
   if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty())
     write_back(results, inputs);
   Tensors outs;

@@ -69,6 +69,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<Tensor> parameters_now() const;
   void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
   bool written(const Tensor& t, std::span<const Tensor> inputs) const;
+  void set_apart(std::span<Tensor> results, std::span<const Tensor> inputs) const;
   PipelineOptions options_for(std::span<const Tensor> inputs);
   Place place_for(std::span<const Tensor> inputs) const;
   bool taken_in_parts(size_t input) const;

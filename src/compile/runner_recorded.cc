@@ -211,6 +211,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     stayed = made.stayed;
     results = made.program->run(here(inputs), here(parameters));
   }
+  set_apart(std::span(results).first(captured_.num_outputs), inputs);
   write_back(results, inputs);
   Tensors outs;
   node->num_outputs = static_cast<uint32_t>(captured_.num_outputs);

@@ -59,4 +59,10 @@ bool Aliases::read_after(Value v, const Operation& op) const {
   return last_read_[*it->second.begin()] > number_.at(&op);
 }
 
+bool Aliases::overlap(Value a, Value b) const {
+  const auto x = roots_.find(a), y = roots_.find(b);
+  if (x == roots_.end() || y == roots_.end()) return true;
+  return std::any_of(x->second.begin(), x->second.end(), [&](size_t root) { return y->second.count(root) > 0; });
+}
+
 }  // namespace paddle::executor

@@ -16,6 +16,8 @@ class Aliases {
   // Does anything after `op` read v's elements as they are before `op`, through whatever value? What `op` itself makes
   // doesn't count.
   bool read_after(pir::Value v, const pir::Operation& op) const;
+  // May one look into the other's memory?
+  bool overlap(pir::Value a, pir::Value b) const;
 
  private:
   void visit(pir::Operation& op, size_t at);

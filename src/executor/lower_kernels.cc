@@ -160,6 +160,10 @@ void Lowering::partial_write(Operation& op, const OpInfo& info, Instruction& i) 
   auto on_way = leads_to_write_.find(op.result());
   if (on_way == leads_to_write_.end() || (v != on_way->second && !written_through_.count(v))) return;
   if (aliases().read_after(v, op)) return;
+  // What it reads elsewhere mustn't change under its hands.
+  for (size_t k = 0; k < op.num_operands(); ++k)
+    if (op.def().operands[k].arg != info.outs[0].inplace_of && op.operand(k) && aliases().overlap(v, op.operand(k)))
+      return;
   written_through_.insert(op.result());
   i.targets.push_back({0, static_cast<uint8_t>(arg), true});
 }

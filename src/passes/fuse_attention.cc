@@ -1,11 +1,13 @@
 // softmax(q kᵀ * scale, masked) v, however it is written, becomes the one operator `attention`, whose kernel never
 // holds all scores. The weights must not be used elsewhere.
+#include <cmath>
 #include <limits>
 
 #include "passes/match.h"
 #include "passes/passes.h"
 #include "pir/builder.h"
 #include "pir/rewrite/drr.h"
+#include "tensor/float16.h"
 
 namespace paddle::passes {
 
@@ -16,8 +18,26 @@ using pir::Value;
 
 namespace {
 
+// As a tensor of that dtype holds it: -1e9 is -inf in float16. Null for dtypes of other kinds.
+std::optional<double> held(double x, DType t) {
+  if (t == DType::kFloat64) return x;
+  const auto narrow = static_cast<float>(x);
+  if (t == DType::kFloat32) return narrow;
+  if (t == DType::kFloat16) return static_cast<float>(float16::from(narrow));
+  if (t == DType::kBFloat16) return static_cast<float>(bfloat16::from(narrow));
+  if (is_integer(t) && x == std::trunc(x)) return x;
+  return {};
+}
+
+std::optional<double> number_in(Value v);
+
 // A number that fills a tensor, whatever its shape.
 std::optional<double> number_of(Value v) {
+  const std::optional<double> n = number_in(v);
+  return n ? held(*n, v.dtype()) : n;
+}
+
+std::optional<double> number_in(Value v) {
   Operation* maker = v && v.is_result() ? v.defining_op() : nullptr;
   if (maker && (maker->is("pd_op.cast") || maker->is("pd_op.expand") || maker->is("pd_op.reshape")))
     return number_of(maker->operand(0));
@@ -95,6 +115,7 @@ class Chain {
       number = number_of(op.operand(2));
       inverted = true;
     }
+    if (number) number = held(*number, scores.dtype());
     if (!number || scores.shape() != shape_) return false;
     if (!masks.empty() && (masks[0].v.dtype() != DType::kBool || fill != *number)) return false;
     fill = *number;

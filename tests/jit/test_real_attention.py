@@ -280,3 +280,35 @@ def test_second_derivative():
         ends = [gradient(paddle.to_tensor(q.numpy() + s * step, stop_gradient=False)).numpy() for s in (1, -1)]
         want[i] = ((ends[0] - ends[1]) / 2e-5 * direction).sum()
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_rows_that_are_masked_as_a_whole_by_a_large_number():
+    q, k, v = heads()
+    mask = np.zeros([S, S], "float32")
+    mask[5:] = -1e9
+
+    def masked(q, k, v, m):
+        return F.softmax(paddle.matmul(q, k, transpose_y=True) * SCALE + m) @ v
+
+    g = RANDOM.randn(B, H, S, D)
+    given = [paddle.to_tensor(t, stop_gradient=False) for t in (q, k, v)]
+    out = paddle.jit.to_static(masked, full_graph=True)(*given, paddle.to_tensor(mask))
+    (out * paddle.to_tensor(g.astype("float32"))).sum().backward()
+    # In float32 nothing is left of scores beside -1e9: all keys count the same, but for the sums' own last bit.
+    scores = (q.astype("float64") @ np.swapaxes(k, -1, -2) * SCALE).astype("float32") + mask
+    scores = scores.astype("float64")
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    for t, want in zip(given, gradients(q, k, v, g, weights), strict=True):
+        np.testing.assert_allclose(t.grad.numpy(), want, rtol=1e-3, atol=1e-3)
+
+
+def test_a_number_counts_as_its_dtype_holds_it():
+    def masked(q, k, v, m):
+        return F.softmax(paddle.masked_fill(paddle.matmul(q, k, transpose_y=True), m, -1e9)) @ v
+
+    q, k, v = (paddle.to_tensor(t).astype("float16") for t in heads())
+    mask = np.zeros([S, S], bool)
+    mask[3] = True
+    out = paddle.jit.to_static(masked, full_graph=True)(q, k, v, paddle.to_tensor(mask)).numpy()
+    np.testing.assert_array_equal(np.isnan(out).all((0, 1, 3)), mask.all(-1))

@@ -166,3 +166,69 @@ def test_a_saved_program_says_nothing_of_it(tmp_path):
     paddle.jit.save(Layer(), path, input_spec=spec)
     with open(path + ".json") as file:
         assert "writes_input" not in file.read()
+
+
+def shifted(kept):
+    kept[:] = kept[::-1]
+
+
+def turned(kept):
+    kept[:4] = paddle.transpose(kept[:4], [1, 0])
+
+
+def scattered(kept):
+    kept.set_value(paddle.scatter(kept, paddle.to_tensor([1, 2, 3]), kept[0:3]))
+
+
+@pytest.mark.parametrize("write", [shifted, turned, scattered], ids=lambda f: f.__name__)
+def test_what_is_written_may_lie_in_the_buffer(write):
+    class Overlapping(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("kept", paddle.arange(24.0).reshape([6, 4]), persistable=False)
+
+        def forward(self):
+            write(self.kept)
+            return self.kept.sum()
+
+    static = paddle.jit.to_static(Overlapping(), full_graph=True)
+    want = np.arange(24.0, dtype="float32").reshape([6, 4])
+    with paddle.no_grad():
+        static()
+    if write is shifted:
+        want = want[::-1]
+    elif write is turned:
+        want[:4] = want[:4].T.copy()
+    else:
+        want[1:4] = want[0:3].copy()
+    np.testing.assert_array_equal(static.kept.numpy(), want)
+
+
+class Returning(nn.Layer):
+    def __init__(self, make):
+        super().__init__()
+        self.register_buffer("kept", paddle.zeros([4]), persistable=False)
+        self.make = make
+
+    def forward(self, x):
+        return self.make(self.kept, x)
+
+
+def before(kept, x):
+    old = kept.clone()
+    kept[1] = x
+    return old
+
+
+def after(kept, x):
+    new = paddle.scatter(kept, paddle.to_tensor([1]), x.reshape([1]))
+    paddle.assign(new, kept)
+    return new
+
+
+@pytest.mark.parametrize(("make", "want"), [(before, [0.0, 1.0, 2.0]), (after, [1.0, 2.0, 3.0])])
+def test_what_was_returned_stays(make, want):
+    static = paddle.jit.to_static(Returning(make), full_graph=True)
+    with paddle.no_grad():
+        got = [static(paddle.to_tensor(x)) for x in (1.0, 2.0, 3.0)]
+    assert [float(t[1]) for t in got] == want

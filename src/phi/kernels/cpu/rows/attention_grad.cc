@@ -14,6 +14,10 @@ namespace {
 
 using namespace rows;
 
+// A log-sum-exp larger than this is too coarse in f32 to make weights from: of a row whose scores all had -1e9 added,
+// it doesn't even say how many they are.
+constexpr float kCoarse = 1024;
+
 class Backward {
  public:
   Backward(const rules::attention_grad::Args& a, OpCall& c)
@@ -71,6 +75,7 @@ class Backward {
       weights = scratch.take(rows * kKeyBlock);
       scores_grad = scratch.take(rows * kKeyBlock);
       delta = scratch.take(rows);
+      factor = scratch.take(rows);
       this->rows = scratch.take(kKeyBlock * std::max(s.size, s.value_size));
       mask_row = scratch.take(kKeyBlock);
       known.resize(static_cast<size_t>(s.key_blocks()));
@@ -78,7 +83,8 @@ class Backward {
     Scratch scratch;
     int64_t batch = 0, kv_head = 0;
     float *keys_across, *keys_along, *values_across, *query, *query_along, *out_grad, *out_grad_along, *query_grad,
-        *weights, *scores_grad, *delta, *rows, *mask_row, *key_grad = nullptr, *value_grad = nullptr;
+        *weights, *scores_grad, *delta, *factor, *rows, *mask_row, *key_grad = nullptr, *value_grad = nullptr;
+    bool coarse = false;  // this block of queries: weights are multiplied by `factor`
     std::vector<KeyBlock> known;
   };
 
@@ -123,6 +129,8 @@ class Backward {
     const float norm = longest(r.query, sizes_.size, rows, sizes_.size);
     const float* lse = lse_ + (r.batch * sizes_.heads + head) * sizes_.queries + first_row;
     const float least = *std::min_element(lse, lse + rows);
+    r.coarse = std::any_of(lse, lse + rows, [](float x) { return std::abs(x) > kCoarse; });
+    if (r.coarse) find_factors(r, head, first_row, rows, lse);
     for (int64_t k = 0; k < sizes_.key_blocks(); ++k) {
       const KeyBlock& known = r.known[static_cast<size_t>(k)];
       const float limit = mask_.limit(r.batch, head, block, k, norm * known.norm * 1.001f);
@@ -134,19 +142,46 @@ class Backward {
     query_grad_.write(r.query_grad, key_ld_, r.batch, head, first_row, rows);
   }
 
+  // The scores of one block, masked, where the weights will be.
+  void masked(Room& r, int64_t head, int64_t first_row, int64_t rows, int64_t first, int64_t n) const {
+    const AttentionFns& fns = row_table().attention;
+    fns.product({rows, n, sizes_.size, r.query, sizes_.size, false, r.keys_across + first * sizes_.size,
+                 fns.width * sizes_.size, r.weights, kKeyBlock, false});
+    for (int64_t i = 0; i < rows; ++i)
+      mask_.apply(r.weights + i * kKeyBlock, r.batch, head, first_row + i, first, n, r.mask_row);
+  }
+
+  // What weights made from such a lse are multiplied by to add up to 1.
+  void find_factors(Room& r, int64_t head, int64_t first_row, int64_t rows, const float* lse) const {
+    std::fill_n(r.factor, rows, 0.0f);
+    for (int64_t first = 0; first < sizes_.keys; first += kKeyBlock) {
+      const int64_t n = std::min(kKeyBlock, sizes_.keys - first);
+      masked(r, head, first_row, rows, first, n);
+      for (int64_t i = 0; i < rows; ++i) {
+        float* s = r.weights + i * kKeyBlock;
+        std::fill_n(r.scores_grad, n, 0.0f);
+        row_table().attention.score_gradient(s, r.scores_grad, lse[i], 0.0f, n);
+        for (int64_t j = 0; j < n; ++j) r.factor[i] += s[j];
+      }
+    }
+    for (int64_t i = 0; i < rows; ++i) r.factor[i] = 1 / r.factor[i];
+  }
+
   // Weights and the gradient of the scores, of one block.
   void scores(Room& r, int64_t head, int64_t first_row, int64_t rows, int64_t k, const float* lse) const {
     const AttentionFns& fns = row_table().attention;
     const int64_t first = k * kKeyBlock, n = std::min(kKeyBlock, sizes_.keys - first);
-    fns.product({rows, n, sizes_.size, r.query, sizes_.size, false, r.keys_across + first * sizes_.size,
-                 fns.width * sizes_.size, r.weights, kKeyBlock, false});
+    masked(r, head, first_row, rows, first, n);
     fns.product({rows, n, sizes_.value_size, r.out_grad, sizes_.value_size, false,
                  r.values_across + first * sizes_.value_size, fns.width * sizes_.value_size, r.scores_grad, kKeyBlock,
                  false});
     for (int64_t i = 0; i < rows; ++i) {
       float *s = r.weights + i * kKeyBlock, *g = r.scores_grad + i * kKeyBlock;
-      mask_.apply(s, r.batch, head, first_row + i, first, n, r.mask_row);
       fns.score_gradient(s, g, lse[i], r.delta[i], n);
+      if (r.coarse) {
+        row_fns<float>().times(s, s, r.factor[i], n);
+        row_fns<float>().times(g, g, r.factor[i], n);
+      }
       mask_.erase(g, r.batch, head, first_row + i, first, n);
     }
   }
