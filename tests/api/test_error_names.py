@@ -62,3 +62,15 @@ def test_a_loss_under_to_static_names_itself_and_the_line():
 def test_a_layers_state(state, text):
     with pytest.raises(TypeError, match=rf"\[set_state_dict\] expected .*{text}"):
         nn.Linear(3, 2).set_state_dict(state)
+
+
+def test_sizes_that_nothing_can_be_made_of():
+    with pytest.raises(ValueError, match=r"\[fft_r2c\] expected elements"):
+        paddle.fft.rfft(paddle.zeros([0, 5]), axis=0)
+    with pytest.raises(ValueError, match=r"\[bilinear_interp\] expected 2 sizes in out_size, got 1"):
+        paddle._C_ops.bilinear_interp(
+            paddle.zeros([1, 2, 3, 4]), paddle.to_tensor([6], dtype="int32"), None, None,
+            "NCHW", 0, 0, 0, [], "bilinear", True, 1,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match=r"\[distribute_fpn_proposals\] expected levels from 0 to 63"):
+        paddle.vision.ops.distribute_fpn_proposals(paddle.zeros([4, 4]), 3, 2**33, 3, 100)

@@ -144,6 +144,8 @@ void distribute_fpn_proposals::shape(const Args& a, std::vector<TensorMeta>& mul
   check_boxes(op, "fpn_rois", a.fpn_rois, 2);
   check(a.max_level >= a.min_level, ErrorKind::kValue, "[{}] expected max_level of at least min_level {}, got {}", op,
         a.min_level, a.max_level);
+  check(a.min_level >= 0 && a.max_level < 64, ErrorKind::kValue, "[{}] expected levels from 0 to 63, got {} to {}", op,
+        a.min_level, a.max_level);
   check(a.refer_scale > 0, ErrorKind::kValue, "[{}] expected a refer_scale above 0, got {}", op, a.refer_scale);
   const auto levels = static_cast<size_t>(a.max_level - a.min_level + 1);
   multi_fpn_rois.assign(levels, TensorMeta{a.fpn_rois.dtype(), {}});

@@ -58,6 +58,8 @@ void fft_r2c::shape(const Args& a, TensorMeta& out) {
   out.shape = a.x.shape();
   if (!a.onesided) return;
   Dim& last = out.shape[static_cast<size_t>(last_of(a.axes, a.x.rank()))];
+  check(!paddle::equal(last, Dim(0)), ErrorKind::kValue,
+        "[fft_r2c] expected elements along the last of the axes, got shape {}", to_string(a.x.shape()));
   last = floor_div(last, Dim(2)) + Dim(1);
 }
 

@@ -52,6 +52,9 @@ void check_resize(const Resize& r, int64_t low, int64_t high) {
   const auto n = static_cast<size_t>(r.n());
   check(r.size_tensor.empty() || r.size_tensor.size() == n, ErrorKind::kValue,
         "[{}] expected {} tensors in size_tensor, got {}", r.op, n, r.size_tensor.size());
+  if (r.out_size.defined() && r.out_size.is_dense())
+    check(r.out_size.numel() == r.n(), ErrorKind::kValue, "[{}] expected {} sizes in out_size, got {}", r.op, n,
+          r.out_size.numel());
   check(r.scale.empty() || r.scale.size() == 1 || r.scale.size() == n, ErrorKind::kValue,
         "[{}] expected 1 or {} numbers in scale, got {}", r.op, n, r.scale.size());
   for (double s : r.scale)
