@@ -84,19 +84,8 @@ void block_product(const BlockProduct& t) {
 // exp for x <= 0, or NaN: 0 from where the result would be denormal.
 inline float exp_below(float x) {
   const float t = x < kLeastExponent ? kLeastExponent : x;
-  const float shifted = t * 1.44269504f + kRounder;
-  const int32_t n = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRounder);
-  const float whole = shifted - kRounder;
-  float r = t - whole * 0.693359375f;
-  r = r + whole * 2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  const float y = ((p * r) * r + r + 1.0f) * std::bit_cast<float>((n + 127) << 23);
-  return x < kLeastExponent ? 0.0f : y;
+  const auto [y, n] = exponential(t);
+  return x < kLeastExponent ? 0.0f : y * std::bit_cast<float>((n + 127) << 23);
 }
 
 // A row of scores joins those seen before: exp(s - most) in place, `most` and `total` brought up to date. What was

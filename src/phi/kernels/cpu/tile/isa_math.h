@@ -11,9 +11,12 @@ namespace {
 // Adding and subtracting this rounds a small float to a whole number; the sum's low bits are that number.
 inline constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23
 
-inline float exp_f32(float x) {  // < 1.1 ulp
-  float t = x < -104.0f ? -104.0f : x;
-  t = t > 89.0f ? 89.0f : t;
+// exp(t) as y * 2^n, for t in [-104, 89].
+struct Exponential {
+  float y;
+  int32_t n;
+};
+inline Exponential exponential(float t) {
   const float shifted = t * 1.44269504f + kRounder;
   const int32_t n = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRounder);
   const float whole = shifted - kRounder;
@@ -25,7 +28,13 @@ inline float exp_f32(float x) {  // < 1.1 ulp
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  const float y = (p * r) * r + r + 1.0f;
+  return {(p * r) * r + r + 1.0f, n};
+}
+
+inline float exp_f32(float x) {  // < 1.1 ulp
+  float t = x < -104.0f ? -104.0f : x;
+  t = t > 89.0f ? 89.0f : t;
+  const auto [y, n] = exponential(t);
   const int32_t half = n >> 1;  // in two steps, since 2^n alone may be no normal number
   const float first = std::bit_cast<float>((half + 127) << 23), second = std::bit_cast<float>((n - half + 127) << 23);
   return y * first * second;
