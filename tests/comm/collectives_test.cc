@@ -34,9 +34,7 @@ TEST_P(Sizes, Threads) {
 }
 
 TEST_P(Sizes, SharedMemory) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  expect_all_well(fork_ranks(GetParam(), [&](int rank) {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  expect_all_well(fork_ranks(GetParam(), [&](int rank, const auto& store) {
     // Small stages, so that few elements make many chunks.
     auto group = SharedMemoryGroup::create(store, {"g", rank, all_of(GetParam()), Milliseconds(60000)}, {1024, 256});
     if (group->size() == 1) return std::string();
@@ -67,9 +65,7 @@ TEST(Groups, OfSomeRanks) {
 }
 
 TEST(Arena, BuffersAreReducedWhereTheyLie) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  expect_all_well(fork_ranks(3, [&](int rank) -> std::string {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  expect_all_well(fork_ranks(3, [&](int rank, const auto& store) -> std::string {
     auto group = SharedMemoryGroup::create(store, {"g", rank, all_of(3), Milliseconds(60000)}, {1024, 256});
     group->create_arena(1 << 20);
     void* first = group->arena_allocate(rank * 100 + 1);  // ranks may allocate differently
@@ -118,9 +114,7 @@ TEST(Missing, LateRankDoesNotGoOnAlone) {
 }
 
 TEST(Missing, DeadProcessIsNoticedBeforeTheTimeOut) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  auto reports = fork_ranks(2, [&](int rank) -> std::string {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  auto reports = fork_ranks(2, [&](int rank, const auto& store) -> std::string {
     auto group = SharedMemoryGroup::create(store, {"g", rank, all_of(2), Milliseconds(60000)});
     if (rank == 1) ::_exit(0);
     return raised([&] { group->barrier(); });
@@ -166,9 +160,7 @@ TEST(Misuse, BadArgumentsRaise) {
 }
 
 TEST(SharedMemory, TooSmallIsSaidOnEveryRank) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  auto reports = fork_ranks(2, [&](int rank) {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  auto reports = fork_ranks(2, [&](int rank, const auto& store) {
     return raised([&] {
       SharedMemoryGroup::create(store, {"g", rank, all_of(2), Milliseconds(10000)}, {size_t{1} << 46, 256});
     });
@@ -205,9 +197,7 @@ TEST(Reduce, SameBitsInEveryBackEndAndRun) {
   };
   auto world = std::make_shared<InProcessWorld>(4);
   expect_all_well(thread_ranks(4, [&](int rank) { return body(*world->group(rank)); }));
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  expect_all_well(fork_ranks(4, [&](int rank) {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  expect_all_well(fork_ranks(4, [&](int rank, const auto& store) {
     return body(*create_group("shared_memory", store, {"g", rank, all_of(4)}));
   }));
 }

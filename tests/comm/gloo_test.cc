@@ -19,9 +19,7 @@ class GlooSizes : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, GlooSizes, testing::Values(2, 3, 4));
 
 TEST_P(GlooSizes, Processes) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  expect_all_well(fork_ranks(GetParam(), [&](int rank) {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  expect_all_well(fork_ranks(GetParam(), [&](int rank, const auto& store) {
     register_gloo();
     auto group = create_group("gloo", store, info_of(rank, GetParam()));
     return (GetParam() == 2 ? check_all(*group) : check_some(*group)) + check_asynchronous(*group);
@@ -29,9 +27,7 @@ TEST_P(GlooSizes, Processes) {
 }
 
 TEST(Gloo, LargeReduceScatterThenAllGather) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  expect_all_well(fork_ranks(2, [&](int rank) -> std::string {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  expect_all_well(fork_ranks(2, [&](int rank, const auto& store) -> std::string {
     auto group = GlooGroup::create(store, info_of(rank, 2));
     constexpr int64_t kHalf = 1 << 20;
     std::vector<float> x(2 * kHalf, static_cast<float>(rank + 1)), part(kHalf);
@@ -44,9 +40,7 @@ TEST(Gloo, LargeReduceScatterThenAllGather) {
 }
 
 TEST(Gloo, MissingRankIsNamed) {
-  TcpStore master("localhost", 0, true, Milliseconds(10000));
-  auto reports = fork_ranks(3, [&](int rank) -> std::string {
-    auto store = std::make_shared<TcpStore>("localhost", master.port(), false, Milliseconds(10000));
+  auto reports = fork_ranks(3, [&](int rank, const auto& store) -> std::string {
     auto group = GlooGroup::create(store, info_of(rank, 3, Milliseconds(800)));
     if (rank == 1) {
       std::this_thread::sleep_for(Milliseconds(2500));

@@ -262,37 +262,55 @@ std::string check_asynchronous(ProcessGroup& group) {
   return "";
 }
 
-std::vector<std::string> fork_ranks(int n, const std::function<std::string(int)>& body) {
-  struct Child {
-    pid_t pid;
-    int pipe;
-  };
-  std::vector<Child> children;
-  for (int r = 0; r < n; ++r) {
-    int ends[2];
-    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
-    pid_t pid = ::fork();
-    if (pid == 0) {
-      ::alarm(120);
-      std::string report;
-      try {
-        report = body(r);
-      } catch (const std::exception& e) {
-        report = std::string("raised ") + e.what();
-      }
-      report = "=" + report;
-      if (::write(ends[1], report.data(), report.size()) < 0) ::_exit(2);
-      ::_exit(0);
-    }
-    ::close(ends[1]);
-    children.push_back({pid, ends[0]});
+namespace {
+
+struct Child {
+  pid_t pid;
+  int report, port;  // pipes from and to it
+};
+
+[[noreturn]] void run_child(int rank, int port_pipe, int report_pipe, const RankOfStore& body) {
+  ::alarm(120);
+  int port = 0;
+  if (::read(port_pipe, &port, sizeof port) != sizeof port) ::_exit(2);
+  std::string report;
+  try {
+    report = body(rank, std::make_shared<TcpStore>("localhost", port, false, kStoreTimeout));
+  } catch (const std::exception& e) {
+    report = std::string("raised ") + e.what();
   }
+  report = "=" + report;
+  if (::write(report_pipe, report.data(), report.size()) < 0) ::_exit(2);
+  ::_exit(0);
+}
+
+Child start_child(int rank, const RankOfStore& body) {
+  int port[2], report[2];
+  if (::pipe(port) != 0 || ::pipe(report) != 0) throw std::runtime_error("no pipe");
+  pid_t pid = ::fork();
+  if (pid == 0) run_child(rank, port[0], report[1], body);
+  ::close(port[0]);
+  ::close(report[1]);
+  return {pid, report[0], port[1]};
+}
+
+}  // namespace
+
+std::vector<std::string> fork_ranks(int n, const RankOfStore& body) {
+  std::vector<Child> children;
+  for (int r = 0; r < n; ++r) children.push_back(start_child(r, body));
+  // Only now, so that no thread of this process holds a lock (the allocator's, a sanitizer's) while a child is made.
+  TcpStore master("localhost", 0, true, kStoreTimeout);
+  const int port = master.port();
+  for (Child& c : children)
+    if (::write(c.port, &port, sizeof port) != sizeof port) throw std::runtime_error("no rank to tell");
   std::vector<std::string> reports;
   for (Child& c : children) {
+    ::close(c.port);
     std::string text;
     char buffer[512];
-    for (ssize_t k; (k = ::read(c.pipe, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(k));
-    ::close(c.pipe);
+    for (ssize_t k; (k = ::read(c.report, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(k));
+    ::close(c.report);
     ::waitpid(c.pid, nullptr, 0);
     reports.push_back(text.starts_with("=") ? text.substr(1) : "died");
   }

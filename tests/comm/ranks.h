@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "distributed/comm/process_group.h"
@@ -10,9 +11,12 @@
 
 namespace paddle::comm::test {
 
-// body(rank) in n forked processes; an empty string means well, anything else is what went wrong. Returns all ranks'
+constexpr Milliseconds kStoreTimeout{10000};
+using RankOfStore = std::function<std::string(int rank, const std::shared_ptr<TcpStore>& store)>;
+
+// body(rank, store) in n forked processes that share a store; an empty string means well, anything else is what went wrong. Returns all ranks'
 // reports. A rank that is killed, or that ends by _exit(0) without a report, reports "died".
-std::vector<std::string> fork_ranks(int n, const std::function<std::string(int)>& body);
+std::vector<std::string> fork_ranks(int n, const RankOfStore& body);
 std::vector<std::string> thread_ranks(int n, const std::function<std::string(int)>& body);
 
 // Every operation, dtype and reduction for a few sizes; all ranks call it together. Empty if all is well.

@@ -45,6 +45,38 @@ struct Alignment {
   bool aligned;
 };
 
+// What the points along one axis of one cell weigh on the lines of pixels between which they lie.
+template <class C>
+struct Weights {
+  int64_t first = 0;
+  std::vector<C> of;
+
+  // `points` points share [start, start + length) evenly. Up to a pixel outside counts as the border, what is further
+  // outside as nothing: only points that count are walked, so that a box far larger than the image costs no more.
+  void set(C start, C length, int64_t points, int64_t size) {
+    of.clear();
+    const double step = static_cast<double>(length) / static_cast<double>(points);
+    auto index_at = [&](double position) {
+      const double i = (position - static_cast<double>(start)) / step - 0.5;
+      return static_cast<int64_t>(std::clamp(i, -1.0, static_cast<double>(points)));
+    };
+    const bool spread = step > 0;  // an empty box has all points in one place
+    const int64_t begin = spread ? std::max<int64_t>(index_at(-1) - 1, 0) : 0;
+    const int64_t end = spread ? std::min(index_at(static_cast<double>(size)) + 2, points) : points;
+    for (int64_t i = begin; i < end; ++i) {
+      C at = start + (static_cast<C>(i) + C(0.5)) * length / static_cast<C>(points);
+      if (at < -1 || at > static_cast<C>(size)) continue;
+      at = std::max(at, C(0));
+      const int64_t low = std::min(static_cast<int64_t>(at), size - 1), high = std::min(low + 1, size - 1);
+      const C share = low == size - 1 ? C(0) : at - static_cast<C>(low);
+      if (of.empty()) first = low;
+      of.resize(static_cast<size_t>(std::max(high - first + 1, static_cast<int64_t>(of.size()))));
+      of[static_cast<size_t>(low - first)] += 1 - share;
+      of[static_cast<size_t>(high - first)] += share;
+    }
+  }
+};
+
 // A box on the features, cut into cells; each cell is the mean of rows x columns points.
 template <class C>
 struct Cells {
@@ -53,6 +85,9 @@ struct Cells {
 
   template <class T>
   Cells(const T* box, const Alignment& a, int64_t height, int64_t width) {
+    for (int k = 0; k < 4; ++k)
+      check(std::isfinite(to_compute(box[k])), ErrorKind::kValue, "[roi_align] expected boxes of finite numbers, got {}",
+            static_cast<double>(to_compute(box[k])));
     const C shift = a.aligned ? C(0.5) : C(0), scale = static_cast<C>(a.scale);
     left = to_compute(box[0]) * scale - shift;
     top = to_compute(box[1]) * scale - shift;
@@ -60,50 +95,36 @@ struct Cells {
     if (!a.aligned) w = std::max(w, C(1)), h = std::max(h, C(1));
     cell_height = h / static_cast<C>(height);
     cell_width = w / static_cast<C>(width);
-    rows = a.sampling > 0 ? a.sampling : static_cast<int64_t>(std::ceil(cell_height));
-    columns = a.sampling > 0 ? a.sampling : static_cast<int64_t>(std::ceil(cell_width));
+    rows = points(a, cell_height);
+    columns = points(a, cell_width);
   }
-  C count() const { return static_cast<C>(std::max<int64_t>(rows * columns, 1)); }
-  C y(int64_t cell, int64_t i) const {
-    return top + static_cast<C>(cell) * cell_height + (static_cast<C>(i) + C(0.5)) * cell_height / static_cast<C>(rows);
+  static int64_t points(const Alignment& a, C length) {
+    constexpr double kMost = 1LL << 52;
+    if (a.sampling > 0) return a.sampling;
+    return static_cast<int64_t>(std::clamp(std::ceil(static_cast<double>(length)), 0.0, kMost));
   }
-  C x(int64_t cell, int64_t i) const {
-    return left + static_cast<C>(cell) * cell_width +
-           (static_cast<C>(i) + C(0.5)) * cell_width / static_cast<C>(columns);
-  }
+  C count() const { return std::max(static_cast<C>(rows) * static_cast<C>(columns), C(1)); }
 };
 
-// f(offset, weight) for the four elements that a point lies between. Up to a pixel outside counts as the border.
-template <class C, class F>
-void around_point(C y, C x, const Plane& p, F&& f) {
-  const C height = static_cast<C>(p.height), width = static_cast<C>(p.width);
-  if (y < -1 || y > height || x < -1 || x > width) return;
-  auto split = [](C at, int64_t size, int64_t& low, int64_t& high, C& share) {
-    at = std::max(at, C(0));
-    low = static_cast<int64_t>(at);
-    high = std::min(low + 1, size - 1);
-    if (low >= size - 1) low = high = size - 1, at = static_cast<C>(low);
-    share = at - static_cast<C>(low);
-  };
-  int64_t y0, y1, x0, x1;
-  C ly, lx;
-  split(y, p.height, y0, y1, ly);
-  split(x, p.width, x0, x1, lx);
-  f(y0 * p.width + x0, (1 - ly) * (1 - lx));
-  f(y0 * p.width + x1, (1 - ly) * lx);
-  f(y1 * p.width + x0, ly * (1 - lx));
-  f(y1 * p.width + x1, ly * lx);
-}
-
-// f(cell, offset, weight) for all that a box's cells read of a channel.
+// f(cell, offset, weight) for all that a box's cells read of a channel. Weights of a point are a product over the axes,
+// and so are their sums over a cell.
 template <class C, class F>
 void over_points(const Cells<C>& g, const Plane& out, const Plane& in, F&& f) {
-  for (int64_t i = 0; i < out.height; ++i)
-    for (int64_t j = 0; j < out.width; ++j)
-      for (int64_t a = 0; a < g.rows; ++a)
-        for (int64_t b = 0; b < g.columns; ++b)
-          around_point(g.y(i, a), g.x(j, b), in,
-                       [&](int64_t at, C weight) { f(i * out.width + j, at, weight / g.count()); });
+  std::vector<Weights<C>> across(static_cast<size_t>(out.width));
+  for (int64_t j = 0; j < out.width; ++j)
+    across[static_cast<size_t>(j)].set(g.left + static_cast<C>(j) * g.cell_width, g.cell_width, g.columns, in.width);
+  Weights<C> down;
+  for (int64_t i = 0; i < out.height; ++i) {
+    down.set(g.top + static_cast<C>(i) * g.cell_height, g.cell_height, g.rows, in.height);
+    for (int64_t j = 0; j < out.width; ++j) {
+      const Weights<C>& row = across[static_cast<size_t>(j)];
+      for (size_t a = 0; a < down.of.size(); ++a)
+        for (size_t b = 0; b < row.of.size(); ++b)
+          f(i * out.width + j,
+            (down.first + static_cast<int64_t>(a)) * in.width + row.first + static_cast<int64_t>(b),
+            down.of[a] * row.of[b] / g.count());
+    }
+  }
 }
 
 void roi_align(OpCall& c) {
