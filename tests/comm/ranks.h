@@ -14,8 +14,8 @@ namespace paddle::comm::test {
 constexpr Milliseconds kStoreTimeout{10000};
 using RankOfStore = std::function<std::string(int rank, const std::shared_ptr<TcpStore>& store)>;
 
-// body(rank, store) in n forked processes that share a store; an empty string means well, anything else is what went wrong. Returns all ranks'
-// reports. A rank that is killed, or that ends by _exit(0) without a report, reports "died".
+// body(rank, store) in n forked processes that share a store; an empty string means well, anything else is what went
+// wrong. Returns all ranks' reports. A rank that is killed, or that ends by _exit(0) without a report, reports "died".
 std::vector<std::string> fork_ranks(int n, const RankOfStore& body);
 std::vector<std::string> thread_ranks(int n, const std::function<std::string(int)>& body);
 

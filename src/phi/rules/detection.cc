@@ -11,17 +11,37 @@ namespace {
 
 // -- pooling
 
-void check_regions(std::string_view op, const Tensor& boxes, int64_t height, int64_t width) {
+void check_boxes(std::string_view op, const Tensor& boxes) {
   infer::check_rank(op, "boxes", boxes, 2, 2);
   infer::check_size(op, "a box, [x1, y1, x2, y2],", Dim(4), boxes.dim(1));
-  check(height > 0 && width > 0, ErrorKind::kValue, "[{}] expected at least one cell each way, got {} x {}", op, height,
-        width);
 }
 
-Shape pooled_shape(std::string_view op, const Tensor& x, const Tensor& boxes, int64_t height, int64_t width) {
+void check_numbers(std::string_view op, const Tensor& boxes_num, Dim images) {
+  if (boxes_num.defined()) infer::check_size(op, "boxes_num", images, paddle::numel(boxes_num.shape()));
+}
+
+Shape pooled_shape(std::string_view op, const Tensor& x, const Tensor& boxes, const Tensor& boxes_num, int64_t height,
+                   int64_t width) {
   infer::check_rank(op, "x", x, 4, 4);
-  check_regions(op, boxes, height, width);
-  return {boxes.dim(0), x.dim(1), Dim(height), Dim(width)};
+  check_boxes(op, boxes);
+  check_numbers(op, boxes_num, x.dim(0));
+  check(height > 0 && width > 0, ErrorKind::kValue, "[{}] expected at least one cell each way, got {} x {}", op, height,
+        width);
+  return {boxes.dim(0), x.dim(1), Dim(infer::extent_of(op, "pooled_height", height)),
+          Dim(infer::extent_of(op, "pooled_width", width))};
+}
+
+// The images whose pooled regions have the gradient out_grad; `channels` of theirs go with one of out_grad's.
+Shape images_shape(std::string_view op, const Tensor& out_grad, const Tensor& boxes, const Tensor& boxes_num,
+                   const Ints& input_shape, Dim channels) {
+  infer::check_rank(op, "out_grad", out_grad, 4, 4);
+  check_boxes(op, boxes);
+  infer::check_size(op, "boxes of out_grad", boxes.dim(0), out_grad.dim(0));
+  Shape images = infer::from_arg(op, input_shape);
+  check(images.size() == 4, ErrorKind::kValue, "[{}] expected an input_shape of 4 sizes, got {}", op, images.size());
+  infer::check_size(op, "channels of input_shape", out_grad.dim(1) * channels, images[1]);
+  check_numbers(op, boxes_num, images[0]);
+  return images;
 }
 
 int64_t cells(const Tensor& x, int64_t axis) { return guard_int(x.dim(axis)); }
@@ -29,7 +49,7 @@ int64_t cells(const Tensor& x, int64_t axis) { return guard_int(x.dim(axis)); }
 }  // namespace
 
 void roi_align::shape(const Args& a, TensorMeta& out) {
-  out.shape = pooled_shape("roi_align", a.x, a.boxes, a.pooled_height, a.pooled_width);
+  out.shape = pooled_shape("roi_align", a.x, a.boxes, a.boxes_num, a.pooled_height, a.pooled_width);
 }
 void roi_align::vjp(Vjp& v) {
   v.x_grad = ops::roi_align_grad(v.out_grad, v.boxes, v.boxes_num, Ints(v.x.shape), v.spatial_scale, v.sampling_ratio,
@@ -37,8 +57,7 @@ void roi_align::vjp(Vjp& v) {
 }
 
 void roi_align_grad::shape(const Args& a, TensorMeta& out) {
-  infer::check_rank("roi_align_grad", "out_grad", a.out_grad, 4, 4);
-  out.shape = infer::from_arg("roi_align_grad", a.input_shape);
+  out.shape = images_shape("roi_align_grad", a.out_grad, a.boxes, a.boxes_num, a.input_shape, Dim(1));
 }
 // Linear in out_grad: the adjoint is the pooling itself.
 void roi_align_grad::vjp(Vjp& v) {
@@ -48,7 +67,7 @@ void roi_align_grad::vjp(Vjp& v) {
 }
 
 void roi_pool::shape(const Args& a, TensorMeta& out, TensorMeta& arg_max) {
-  out.shape = arg_max.shape = pooled_shape("roi_pool", a.x, a.boxes, a.pooled_height, a.pooled_width);
+  out.shape = arg_max.shape = pooled_shape("roi_pool", a.x, a.boxes, a.boxes_num, a.pooled_height, a.pooled_width);
 }
 // arg_max counts all elements of x; an empty cell has -1.
 void roi_pool::vjp(Vjp& v) {
@@ -61,8 +80,13 @@ void roi_pool::vjp(Vjp& v) {
 
 void psroi_pool::shape(const Args& a, TensorMeta& out) {
   constexpr const char* op = "psroi_pool";
-  out.shape = pooled_shape(op, a.x, a.boxes, a.pooled_height, a.pooled_width);
-  infer::check_size(op, "channels of x", Dim(a.output_channels * a.pooled_height * a.pooled_width), a.x.dim(1));
+  out.shape = pooled_shape(op, a.x, a.boxes, a.boxes_num, a.pooled_height, a.pooled_width);
+  int64_t channels;
+  check(a.output_channels > 0 && !__builtin_mul_overflow(a.pooled_height, a.pooled_width, &channels) &&
+            !__builtin_mul_overflow(channels, a.output_channels, &channels),
+        ErrorKind::kValue, "[{}] expected output_channels above 0 that x can have for every cell, got {}", op,
+        a.output_channels);
+  infer::check_size(op, "channels of x", Dim(channels), a.x.dim(1));
   out.shape[1] = Dim(a.output_channels);
 }
 void psroi_pool::vjp(Vjp& v) {
@@ -70,8 +94,8 @@ void psroi_pool::vjp(Vjp& v) {
 }
 
 void psroi_pool_grad::shape(const Args& a, TensorMeta& out) {
-  infer::check_rank("psroi_pool_grad", "out_grad", a.out_grad, 4, 4);
-  out.shape = infer::from_arg("psroi_pool_grad", a.input_shape);
+  out.shape = images_shape("psroi_pool_grad", a.out_grad, a.boxes, a.boxes_num, a.input_shape,
+                           a.out_grad.dim(2) * a.out_grad.dim(3));
 }
 void psroi_pool_grad::vjp(Vjp& v) {
   const Shape& s = v.out_grad.shape;
@@ -149,19 +173,29 @@ void deformable_conv::shape(const Args& a, TensorMeta& out) {
   infer::check_rank(op, "filter", a.filter, 4, 4);
   check(a.groups > 0 && a.deformable_groups > 0, ErrorKind::kValue, "[{}] expected groups above 0, got {} and {}", op,
         a.groups, a.deformable_groups);
-  infer::check_size(op, "channels of filter (times groups)", a.x.dim(1), a.filter.dim(1) * Dim(a.groups));
+  infer::check_size(op, "channels of filter (times groups)", a.x.dim(1),
+                    a.filter.dim(1) * Dim(infer::extent_of(op, "groups", a.groups)));
+  const Dim parts(infer::extent_of(op, "deformable_groups", a.deformable_groups));
+  infer::check_size(op, "channels of x (a multiple of deformable_groups)", paddle::floor_div(a.x.dim(1), parts) * parts,
+                    a.x.dim(1));
+  infer::check_size(op, "outputs of filter (a multiple of groups)",
+                    paddle::floor_div(a.filter.dim(0), Dim(a.groups)) * Dim(a.groups), a.filter.dim(0));
   const int64_t kernel[] = {cells(a.filter, 2), cells(a.filter, 3)};
   const Window w =
       resolved_window(op, kernel, a.strides, a.dilations,
                       std::vector<int64_t>{a.paddings[0], a.paddings[0], a.paddings[1], a.paddings[1]}, "NCHW");
   const Dim rows = positions(op, w, 0, a.x.dim(2)), columns = positions(op, w, 1, a.x.dim(3));
   const Dim taps(kernel[0] * kernel[1] * a.deformable_groups);
+  infer::check_size(op, "images of offset", a.x.dim(0), a.offset.dim(0));
   infer::check_size(op, "channels of offset", Dim(2) * taps, a.offset.dim(1));
   infer::check_size(op, "rows of offset", rows, a.offset.dim(2));
   infer::check_size(op, "columns of offset", columns, a.offset.dim(3));
   if (a.mask.defined()) {
     infer::check_rank(op, "mask", a.mask, 4, 4);
+    infer::check_size(op, "images of mask", a.x.dim(0), a.mask.dim(0));
     infer::check_size(op, "channels of mask", taps, a.mask.dim(1));
+    infer::check_size(op, "rows of mask", rows, a.mask.dim(2));
+    infer::check_size(op, "columns of mask", columns, a.mask.dim(3));
   }
   out.shape = {a.x.dim(0), a.filter.dim(0), rows, columns};
 }

@@ -161,7 +161,12 @@ void generate_proposals::shape(const Args& a, TensorMeta& rpn_rois, TensorMeta& 
   infer::check_rank(op, "scores", a.scores, 4, 4);
   infer::check_rank(op, "bbox_deltas", a.bbox_deltas, 4, 4);
   infer::check_rank(op, "im_shape", a.im_shape, 2, 2);
+  infer::check_size(op, "images of bbox_deltas", a.scores.dim(0), a.bbox_deltas.dim(0));
   infer::check_size(op, "channels of bbox_deltas", a.scores.dim(1) * Dim(4), a.bbox_deltas.dim(1));
+  infer::check_size(op, "rows of bbox_deltas", a.scores.dim(2), a.bbox_deltas.dim(2));
+  infer::check_size(op, "columns of bbox_deltas", a.scores.dim(3), a.bbox_deltas.dim(3));
+  infer::check_size(op, "images of im_shape", a.scores.dim(0), a.im_shape.dim(0));
+  infer::check_size(op, "an image's size, the last axis of im_shape,", Dim(2), a.im_shape.dim(1));
   infer::check_size(op, "elements of anchors", a.scores.dim(1) * a.scores.dim(2) * a.scores.dim(3) * Dim(4),
                     paddle::numel(a.anchors.shape()));
   infer::check_size(op, "elements of variances", paddle::numel(a.anchors.shape()), paddle::numel(a.variances.shape()));

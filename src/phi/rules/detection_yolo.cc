@@ -14,6 +14,11 @@ int64_t anchor_pairs(std::string_view op, std::span<const int64_t> anchors) {
   return static_cast<int64_t>(anchors.size() / 2);
 }
 
+int64_t class_count(std::string_view op, int64_t class_num) {
+  check(class_num > 0, ErrorKind::kValue, "[{}] expected a class_num above 0, got {}", op, class_num);
+  return infer::extent_of(op, "class_num", class_num);
+}
+
 // 0, 1, 2 ... along an axis of five.
 Tensor counted(Dim n, size_t axis, DType dtype) {
   Shape shape(5, Dim(1));
@@ -39,9 +44,9 @@ void yolo_box::shape(const Args& a, TensorMeta& boxes, TensorMeta& scores) {
   infer::check_rank(op, "x", a.x, 4, 4);
   infer::check_rank(op, "img_size", a.img_size, 2, 2);
   infer::check_size(op, "images of img_size", a.x.dim(0), a.img_size.dim(0));
-  const int64_t anchors = anchor_pairs(op, a.anchors);
-  infer::check_size(op, "channels of x", Dim(anchors * ((a.iou_aware ? 6 : 5) + a.class_num)), a.x.dim(1));
-  check(a.class_num > 0, ErrorKind::kValue, "[{}] expected a class_num above 0, got {}", op, a.class_num);
+  infer::check_size(op, "an image's size, the last axis of img_size,", Dim(2), a.img_size.dim(1));
+  const int64_t anchors = anchor_pairs(op, a.anchors), classes = class_count(op, a.class_num);
+  infer::check_size(op, "channels of x", Dim(anchors * ((a.iou_aware ? 6 : 5) + classes)), a.x.dim(1));
   const Dim count = Dim(anchors) * a.x.dim(2) * a.x.dim(3);
   boxes.shape = {a.x.dim(0), count, Dim(4)};
   scores.shape = {a.x.dim(0), count, Dim(a.class_num)};
@@ -104,11 +109,11 @@ void check_targets(std::string_view op, const A& a) {
   for (int64_t i : a.anchor_mask)
     check(i >= 0 && i < anchors, ErrorKind::kValue, "[{}] expected numbers of anchor_mask in [0, {}), got {}", op,
           anchors, i);
-  check(a.class_num > 0, ErrorKind::kValue, "[{}] expected a class_num above 0, got {}", op, a.class_num);
-  infer::check_size(op, "channels of x", Dim(used * (5 + a.class_num)), a.x.dim(1));
+  infer::check_size(op, "channels of x", Dim(used * (5 + class_count(op, a.class_num))), a.x.dim(1));
   infer::check_size(op, "columns of x, which is square,", a.x.dim(2), a.x.dim(3));
   if (a.gt_score.defined()) {
     infer::check_rank(op, "gt_score", a.gt_score, 2, 2);
+    infer::check_size(op, "images of gt_score", a.x.dim(0), a.gt_score.dim(0));
     infer::check_size(op, "boxes of gt_score", a.gt_box.dim(1), a.gt_score.dim(1));
   }
 }
@@ -139,6 +144,7 @@ void yolo_match::shape(const Args& a, TensorMeta& objectness_mask, TensorMeta& g
 void yolo_loss::shape(const Args& a, TensorMeta& loss, TensorMeta& objectness_mask, TensorMeta& gt_match_mask) {
   check_targets("yolo_loss", a);
   infer::check_rank("yolo_loss", "gt_label", a.gt_label, 2, 2);
+  infer::check_size("yolo_loss", "images of gt_label", a.x.dim(0), a.gt_label.dim(0));
   infer::check_size("yolo_loss", "boxes of gt_label", a.gt_box.dim(1), a.gt_label.dim(1));
   loss.shape = {a.x.dim(0)};
   target_shapes(a, objectness_mask, gt_match_mask);

@@ -130,8 +130,11 @@ void max_pool3d_with_index::vjp(Vjp& v) { v.x_grad = ops::max_pool_scatter(v.out
 void max_pool_scatter::shape(const Args& a, TensorMeta& out) {
   out.shape = infer::from_arg("max_pool_scatter", a.shape);
   infer::same_shape("max_pool_scatter", "mask", a.mask, "x", a.x);
+  infer::check_rank("max_pool_scatter", "x", a.x, 3, 5);
   check(out.shape.size() == a.x.shape().size(), ErrorKind::kValue,
         "[max_pool_scatter] expected a shape of x's rank {}, got {}", a.x.rank(), shown(out.shape));
+  for (size_t i : {size_t{0}, size_t{1}})
+    infer::check_size("max_pool_scatter", "batch and channels of x", out.shape[i], a.x.shape()[i]);
 }
 // Its adjoint picks the scattered places: a gather along the flattened positions.
 void max_pool_scatter::vjp(Vjp& v) {

@@ -1,5 +1,6 @@
 // How often numbers occur, and runs of equal elements.
 #include <algorithm>
+#include <limits>
 
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/layout.h"
@@ -16,7 +17,9 @@ std::vector<int64_t> counted(const Tensor& x) {
     if constexpr (std::is_integral_v<T>)
       for (size_t i = 0; i < at.size(); ++i) at[i] = static_cast<int64_t>(x.data<T>()[i]);
   });
-  for (int64_t v : at) check(v >= 0, ErrorKind::kValue, "[bincount] expected numbers of at least 0, got {}", v);
+  for (int64_t v : at)
+    check(v >= 0 && v < std::numeric_limits<int64_t>::max(), ErrorKind::kValue,
+          "[bincount] expected numbers of at least 0 that can be counted, got {}", v);
   return at;
 }
 

@@ -30,6 +30,7 @@ void prior_box(OpCall& c) {
   const auto image_h = static_cast<double>(a.image.size(2)), image_w = static_cast<double>(a.image.size(3));
   const double step_w = a.step_w == 0 ? image_w / static_cast<double>(width) : a.step_w;
   const double step_h = a.step_h == 0 ? image_h / static_cast<double>(height) : a.step_h;
+  const std::vector<double> ratios = rules::expanded_ratios(a.aspect_ratios, a.flip);
   std::vector<std::pair<double, double>> sizes;
   for (size_t i = 0; i < a.min_sizes.size(); ++i) {
     const double least = a.min_sizes[i];
@@ -39,8 +40,8 @@ void prior_box(OpCall& c) {
     };
     sizes.emplace_back(least, least);
     if (a.min_max_aspect_ratios_order) larger();
-    for (double r : rules::expanded_ratios(a.aspect_ratios, a.flip))
-      if (std::abs(r - 1) >= 1e-6) sizes.emplace_back(least * std::sqrt(r), least / std::sqrt(r));
+    for (double r : std::span(ratios).subspan(1))  // all but 1
+      sizes.emplace_back(least * std::sqrt(r), least / std::sqrt(r));
     if (!a.min_max_aspect_ratios_order) larger();
   }
   dispatch_box("prior_box", a.input.dtype(), [&](auto t) {
@@ -166,16 +167,9 @@ void distribute_fpn_proposals(OpCall& c) {
   rules::distribute_fpn_proposals::Args a(c);
   const Tensor boxes = dense(a.fpn_rois);
   const int64_t count = boxes.size(0), levels = a.max_level - a.min_level + 1;
-  std::vector<int64_t> per_image = {count};
-  if (a.rois_num.defined()) {
-    const Tensor numbers = dense(a.rois_num);
-    per_image.clear();
-    dispatch_index("distribute_fpn_proposals", numbers.dtype(), [&](auto t) {
-      for (int64_t i = 0; i < numbers.numel(); ++i) per_image.push_back(numbers.data<decltype(t)>()[i]);
-    });
-    check(std::accumulate(per_image.begin(), per_image.end(), int64_t{0}) == count, ErrorKind::kValue,
-          "[distribute_fpn_proposals] expected rois_num to sum to the number of boxes {}", count);
-  }
+  const std::vector<int64_t> per_image =
+      a.rois_num.defined() ? boxes_per_image("distribute_fpn_proposals", "rois_num", a.rois_num, count)
+                           : std::vector<int64_t>{count};
   dispatch_box("distribute_fpn_proposals", boxes.dtype(), [&](auto t) {
     using T = decltype(t);
     std::vector<std::vector<T>> parts(static_cast<size_t>(levels));
@@ -186,9 +180,9 @@ void distribute_fpn_proposals(OpCall& c) {
       for (int64_t k = 0; k < per_image[n]; ++k, ++box) {
         const T* p = boxes.data<T>() + 4 * box;
         const T size = std::sqrt(box_area(p, a.pixel_offset ? T(1) : T(0)));
-        const auto level = static_cast<int64_t>(
-            std::floor(std::log2(size / static_cast<T>(a.refer_scale) + T(1e-6)) + static_cast<T>(a.refer_level)));
-        const auto at = static_cast<size_t>(std::clamp(level, a.min_level, a.max_level) - a.min_level);
+        const T level =
+            std::floor(std::log2(size / static_cast<T>(a.refer_scale) + T(1e-6)) + static_cast<T>(a.refer_level));
+        const auto at = static_cast<size_t>(clamped_index(level - static_cast<T>(a.min_level), levels - 1));
         parts[at].insert(parts[at].end(), p, p + 4);
         ++numbers[at][n];
         members[at].push_back(box);

@@ -49,7 +49,8 @@ double binomial_half(Attempts& draw, double n, double p) {
   if (n * p < 10) {
     const double ratio = p / (1 - p);
     double u = draw.uniform(), k = 0, mass = std::exp(n * std::log1p(-p));
-    for (; u > mass && k < n; ++k) {
+    // What rounding leaves of u may be more than all that follows, of n as large as 2^53.
+    for (const double most = std::min(n, 10 * n * p + 100); u > mass && k < most; ++k) {
       u -= mass;
       mass *= ratio * (n - k) / (k + 1);
     }

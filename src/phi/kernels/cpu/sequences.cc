@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "phi/kernels/cpu/boxes.h"
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/layout.h"
 #include "phi/rules_detection.h"
@@ -56,6 +57,7 @@ void viterbi_decode(OpCall& c) {
   const int64_t batch = x.size(0), longest = x.size(1), labels = x.size(2);
   check(!a.include_bos_eos_tag || labels >= 2, ErrorKind::kValue,
         "[viterbi_decode] expected at least two labels with include_bos_eos_tag, got {}", labels);
+  check(labels > 0 || x.size(0) == 0, ErrorKind::kValue, "[viterbi_decode] expected at least one label, got none");
   int64_t most = 0;
   for (int64_t n = 0; n < batch; ++n) {
     const int64_t length = lengths.data<int64_t>()[n];
@@ -97,8 +99,10 @@ void yolo_match(OpCall& c) {
   const Tensor x = dense(a.x), boxes = dense(a.gt_box), scores = a.gt_score.defined() ? dense(a.gt_score) : Tensor();
   const auto used = static_cast<int64_t>(a.anchor_mask.size());
   const int64_t n = x.size(0), size = x.size(2), count = boxes.size(1), depth = 5 + a.class_num, plane = size * size;
-  const double input = static_cast<double>(size * a.downsample_ratio), bias = -0.5 * (a.scale_x_y - 1.0);
+  const double input = static_cast<double>(size) * static_cast<double>(a.downsample_ratio);
+  const double bias = -0.5 * (a.scale_x_y - 1.0);
   const Tensor judged = c.out(0), match = c.out(1);
+  check(size > 0 || n * count == 0, ErrorKind::kValue, "[yolo_match] expected x with at least one cell, got none");
   zero(judged);
   dispatch_float("yolo_match", x.dtype(), [&](auto t) {
     using T = decltype(t);
@@ -147,9 +151,7 @@ void yolo_match(OpCall& c) {
         }
         match.data<int32_t>()[i * count + k] = static_cast<int32_t>(found);
         if (found < 0) continue;
-        auto cell = [&](double v) {
-          return std::clamp<int64_t>(static_cast<int64_t>(v * static_cast<double>(size)), 0, size - 1);
-        };
+        auto cell = [&](double v) { return clamped_index(v * static_cast<double>(size), size - 1); };
         const T score = scores.defined() ? scores.data<T>()[i * count + k] : from_compute<T>(1);
         objects[found * plane + cell(b.y) * size + cell(b.x)] = score;
       }
