@@ -10,6 +10,7 @@
 #include "compile/training.h"
 #include "device/default_place.h"
 #include "dispatch/eager.h"
+#include "dispatch/overlap.h"
 #include "dispatch/state.h"
 #include "distributed/environment.h"
 #include "distributed/partition/partition.h"
@@ -153,7 +154,7 @@ void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor>
   auto add = [&](const Tensor& written, const Tensor& value) {
     if (written.is_dist() && !spmd::dist_payload(written).local.defined()) return;  // on another mesh
     Tensor target = distributed::local_part(written);
-    if (target->storage == value->storage && target->offset == value->offset) return;  // written in place
+    if (dispatch::coincide(target, value)) return;  // written in place
     writes.emplace_back(std::move(target), value);
   };
   for (const ParameterWrite& w : parameter_writes_) add(parameters_[w.parameter], results[w.result]);

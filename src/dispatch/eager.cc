@@ -5,6 +5,7 @@
 #include "device/default_place.h"
 #include "dispatch/check_numbers.h"
 #include "dispatch/numbers.h"
+#include "dispatch/overlap.h"
 #include "dispatch/state.h"
 #include "phi/kernels/registry.h"
 #include "tensor/shown_shape.h"
@@ -147,7 +148,12 @@ void copy_into(const Tensor& dst, const Tensor& src) {
     fail(ErrorKind::kValue, "expected a source of shape {} and dtype {}, got {} and {}", to_string(dst.shape()),
          name_of(dst.dtype()), to_string(src.shape()), name_of(src.dtype()));
   dst->storage->bump_version();
-  kernels::copy_elements(dst, src);
+  if (!overlap(dst, src)) [[likely]]
+    return kernels::copy_elements(dst, src);
+  if (coincide(dst, src)) return;
+  Tensor apart = Tensor::empty(src.shape(), src.dtype(), src.place());
+  kernels::copy_elements(apart, src);
+  kernels::copy_elements(dst, apart);
 }
 
 Scalar read_number(const Scalar& tensor) {
@@ -183,7 +189,10 @@ void infer(OpCall& c) {
 }
 
 void run_kernel(OpCall& c) {
-  if (c.inplace || c.op.has(kInplaceOnly)) bind_inplace_outputs(c);
+  if (c.inplace || c.op.has(kInplaceOnly)) {
+    bind_inplace_outputs(c);
+    set_operands_apart(c);
+  }
   RunFn kernel = kernels::find_kernel(c.op, c.place.kind);
   bool compose = c.op.decompose && (!kernel || (state().decompose && !c.op.has(kPrimitive)));
   if (compose) return run_composition(c);

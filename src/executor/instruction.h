@@ -75,11 +75,13 @@ struct Code;
 // Which elements a tensor held when something was made of them.
 struct SeenTensor {
   Ref<Storage> storage;
+  Strides strides;
   int64_t offset = 0;
   uint32_t version = 0;
-  explicit SeenTensor(const Tensor& t) : storage(t->storage), offset(t->offset), version(t->storage->version()) {}
+  explicit SeenTensor(const Tensor& t)
+      : storage(t->storage), strides(t.strides()), offset(t->offset), version(t->storage->version()) {}
   bool still(const Tensor& t) const {
-    return storage == t->storage && offset == t->offset && version == t->storage->version();
+    return storage == t->storage && offset == t->offset && version == t->storage->version() && strides == t.strides();
   }
 };
 

@@ -249,8 +249,10 @@ void index_put::shape(const Args& a, TensorMeta& out) {
         axes);
   if (known) {
     for (int64_t i = axes; i < a.x.rank(); ++i) common.push_back(a.x.shape()[i]);
-    check(infer::broadcast_shapes("index_put", a.value.shape(), common) == common, ErrorKind::kValue,
-          "[index_put] expected a value that broadcasts to {}, got shape {}", shown(common), shown(a.value.shape()));
+    const Shape joint = infer::broadcast_shapes("index_put", a.value.shape(), common);
+    check(joint.size() == common.size() && std::equal(joint.begin(), joint.end(), common.begin(), infer::agree),
+          ErrorKind::kValue, "[index_put] expected a value that broadcasts to {}, got shape {}", shown(common),
+          shown(a.value.shape()));
   }
   out.shape = a.x.shape();
 }
