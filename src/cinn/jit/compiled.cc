@@ -12,7 +12,7 @@
 #include "base/disk_cache.h"
 #include "base/error.h"
 #include "base/flags.h"
-#include "base/parallel_for.h"
+#include "base/parallel_pieces.h"
 #include "base/profile.h"
 #include "cinn/jit/library.h"
 #include "cinn/jit/object.h"
@@ -237,7 +237,7 @@ void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* con
     const KernelFn fn = code.kernel(k);
     const int64_t n = pool.evaluate(kernel.parallel_extent, sizes.data());
     const int64_t work = std::max<int64_t>(1, pool.evaluate(kernel.work, sizes.data()));
-    parallel_for(0, n, std::max<int64_t>(1, kWorkPerThread / work), [&](int64_t begin, int64_t end) {
+    parallel_pieces(0, n, std::max<int64_t>(1, kWorkPerThread / work), [&](int64_t begin, int64_t end) {
       if (scratch_bytes == 0) return fn(buffers.data(), sizes.data(), begin, end);
       std::vector<void*> own = buffers;
       own.back() = scratch(scratch_bytes);

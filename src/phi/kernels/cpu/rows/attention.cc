@@ -4,7 +4,7 @@
 // work.
 #include <algorithm>
 
-#include "base/parallel_for.h"
+#include "base/parallel_pieces.h"
 #include "phi/kernels/cpu/rows/attention_blocks.h"
 #include "phi/kernels/cpu/rows/row_span.h"
 #include "phi/rules_attention.h"
@@ -32,7 +32,7 @@ class Forward {
   void run() const {
     const int64_t shares = sizes_.queries < kFewQueries ? 1 : sizes_.shares();
     const int64_t units = sizes_.batch * sizes_.kv_heads * shares;
-    parallel_for(0, units, sizes_.grain(), [&](int64_t begin, int64_t end) {
+    parallel_pieces(0, units, sizes_.grain(), [&](int64_t begin, int64_t end) {
       Room room(*this);
       for (int64_t unit = begin; unit < end; ++unit) {
         room.batch = unit / shares / sizes_.kv_heads;

@@ -44,7 +44,7 @@ struct AttentionSizes {
   int64_t key_blocks() const { return blocks(keys, kKeyBlock); }
   // Parts that threads may share: heads of keys; where these are too few, also every n-th block of queries.
   int64_t shares() const;
-  int64_t grain() const;  // of parallel_for over units of work
+  int64_t grain() const;  // of loops over units of work by several threads
 };
 
 // The mask and the causal limit.

@@ -3,7 +3,7 @@
 // order.
 #include <algorithm>
 
-#include "base/parallel_for.h"
+#include "base/parallel_pieces.h"
 #include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/cpu/rows/attention_blocks.h"
 #include "phi/kernels/cpu/rows/row_span.h"
@@ -43,7 +43,7 @@ class Backward {
     const int64_t sums = sizes_.keys * (key_ld_ + value_ld_);
     Scratch scratch;
     float* shared = shares > 1 ? scratch.take(units * sums) : nullptr;
-    parallel_for(0, units, sizes_.grain(), [&](int64_t begin, int64_t end) {
+    parallel_pieces(0, units, sizes_.grain(), [&](int64_t begin, int64_t end) {
       Room room(*this);
       float* own = shared ? nullptr : room.scratch.take(sums);
       for (int64_t unit = begin; unit < end; ++unit) {

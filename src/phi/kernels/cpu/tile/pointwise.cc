@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/parallel_for.h"
+#include "base/parallel_pieces.h"
 #include "phi/kernels/cpu/tile/frame.h"
 #include "phi/kernels/cpu/tile/nest.h"
 
@@ -280,8 +280,8 @@ void run_pointwise(const scalar::Program& program, std::span<const TileOperand> 
   const int64_t tile_work = final_tiling.tile_rows * final_tiling.tile_cols * frame.work();
   const int64_t count = final_tiling.count();
   if (count == 1 || nest.size * frame.work() < kParallelWork) return runner.run(0, count);
-  parallel_for(0, count, std::max<int64_t>(1, kParallelWork / tile_work),
-               [&](int64_t first, int64_t last) { runner.run(first, last); });
+  parallel_pieces(0, count, std::max<int64_t>(1, kParallelWork / tile_work),
+                  [&](int64_t first, int64_t last) { runner.run(first, last); });
 }
 
 void run_cast(const TileOperand& dst, const TileOperand& src, std::span<const int64_t> shape) {
