@@ -106,7 +106,8 @@ void Builder::emit_stores(const PassPlan& pass, const Binding& where) {
     emit_.store(k.buffer, kept_index(k, where), evaluator_.eval(n, where), false);
   }
   for (const StorePlan& s : pass.stores) {
-    ValueId v = emit_.cast(evaluator_.eval(s.node, where), group_.nodes[s.node].dtype);
+    const ValueId v = s.temporary ? emit_.cast(evaluator_.eval(s.node, where), group_.nodes[s.node].dtype)
+                                  : evaluator_.eval_to_store(s.node, where);
     emit_.store(store_buffer(s), evaluator_.offset(s.node, where), v, streams(s));
   }
 }
@@ -156,9 +157,9 @@ void Builder::row_pass(const PassPlan& pass) {
   }
   emit_stores(pass, where);
   if (const int level = prefetch_level(pass)) {
-    emit_.prefetch_loads(parallel_var_, 1, level);
+    emit_.prefetch_loads(parallel_var_, 1, level, least_fetched());
   } else if (reads_ahead(pass)) {
-    emit_.prefetch_loads(where.at(pass.axes.back()).terms()[0].first[0], kAhead, 1);
+    emit_.prefetch_loads(where.at(pass.axes.back()).terms()[0].first[0], kAhead, 1, least_fetched());
     if (pass.stores.empty() && pass.keep.empty()) emit_.read_in_streams(kStreams);
   }
   for (size_t i = 0; i < pass.axes.size(); ++i) emit_.close_loop();

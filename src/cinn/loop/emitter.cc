@@ -96,14 +96,14 @@ bool Emitter::vectorizing() const {
   return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.loop.vectorize; });
 }
 
-void Emitter::prefetch_loads(AtomId var, int64_t step, int level) {
+void Emitter::prefetch_loads(AtomId var, int64_t step, int level, int64_t least) {
   std::vector<Stmt>& body = scopes_.back().body;
   const size_t count = body.size();
   for (size_t i = 0; i < count; ++i) {
     if (body[i].kind != StmtKind::kLet) continue;
     const Value& v = m_.values[body[i].value];
     if (v.op != ValueOp::kLoad || !v.args.empty() || m_.buffers[v.buffer].role != BufferRole::kInput) continue;
-    if (size_of(m_.buffers[v.buffer].dtype) < 4) continue;  // arithmetic on narrow types is slower than memory
+    if (static_cast<int64_t>(size_of(m_.buffers[v.buffer].dtype)) < least) continue;
     const Index stride = v.index.coefficient(var);
     if (stride.is(0) || !v.index.coefficient(scopes_.back().loop.var).is(1)) continue;
     Stmt s{StmtKind::kPrefetch};

@@ -48,8 +48,8 @@ class Emitter {
   ValueId read(int acc, DType dtype);  // after the loops that update it
   void store(int buffer, const Index& index, ValueId value, bool streaming);
   // In the innermost loop that is open: what its loads of input buffers will want `step` of `var` later, into the cache
-  // of `level`.
-  void prefetch_loads(AtomId var, int64_t step, int level);
+  // of `level`. Of types of `least` bytes and more.
+  void prefetch_loads(AtomId var, int64_t step, int level, int64_t least);
 
   // Values. Simplified where that is exact.
   ValueId constant(DType dtype, double value);

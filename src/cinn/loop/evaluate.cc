@@ -99,6 +99,12 @@ ValueId Evaluator::operand(int node, size_t k, const Binding& where, ValueId pre
   return eval(x, bind(x, at), predicate);
 }
 
+ValueId Evaluator::eval_to_store(int node, const Binding& where) {
+  const Node& n = group_.nodes[node];
+  const bool rounds = n.kind == NodeKind::kCast && register_type(n.dtype) != n.dtype;
+  return emit_.cast(rounds ? operand(node, 0, where, -1) : eval(node, where), n.dtype);
+}
+
 ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
   const Node& n = group_.nodes[node];
   check(!is_complex(n.dtype) && !is_float8(n.dtype), ErrorKind::kNotImplemented, "[cinn] {} is not compiled",
@@ -115,7 +121,7 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
     case NodeKind::kPointwise: {
       std::vector<ValueId> operands;
       for (size_t k = 0; k < n.operands.size(); ++k) operands.push_back(operand(node, k, where, predicate));
-      return pointwise(n, operands);
+      return pointwise(node, operands);
     }
     case NodeKind::kCast: {
       ValueId v = emit_.cast(operand(node, 0, where, predicate), n.dtype);
@@ -141,7 +147,8 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
   return -1;
 }
 
-ValueId Evaluator::pointwise(const Node& n, const std::vector<ValueId>& operands) {
+ValueId Evaluator::pointwise(int node, const std::vector<ValueId>& operands) {
+  const Node& n = group_.nodes[node];
   check(!is_complex(n.compute), ErrorKind::kNotImplemented, "[cinn] {} is not compiled", paddle::name_of(n.compute));
   std::vector<ValueId> registers = operands;
   // Operands take part with the value that the compute type gives them, but truth values stay such for `where`.
@@ -162,8 +169,8 @@ ValueId Evaluator::pointwise(const Node& n, const std::vector<ValueId>& operands
     const uint8_t operand[] = {i.a, i.b, i.c};
     for (uint8_t k = 0; k < scalar::info(i.fn).arity; ++k) args.push_back(registers[operand[k]]);
     // Only what itself counts as a 16-bit float may be coarse: in 1 + erf(x) the digits that cancel are needed.
-    const bool coarse =
-        size_of(n.dtype) == 2 && is_float(n.dtype) && registers.size() == static_cast<size_t>(n.result_register);
+    const bool counts = (size_of(n.dtype) == 2 && is_float(n.dtype)) || as_bfloat_[static_cast<size_t>(node)];
+    const bool coarse = counts && registers.size() == static_cast<size_t>(n.result_register);
     registers.push_back(emit_.fn(i.fn, std::move(args), n.compute, coarse));
   }
   return emit_.cast(registers.at(n.result_register), n.dtype);

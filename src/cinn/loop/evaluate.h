@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cinn/compute/axes.h"
+#include "cinn/compute/digits.h"
 #include "cinn/loop/emitter.h"
 
 namespace paddle::cinn {
@@ -13,11 +14,14 @@ using Binding = std::map<int, Index>;  // axis -> its index
 class Evaluator {
  public:
   Evaluator(const Group& group, const Axes& axes, Module& module, Emitter& emitter)
-      : group_(group), axes_(axes), m_(module), emit_(emitter) {}
+      : group_(group), axes_(axes), m_(module), emit_(emitter), as_bfloat_(count_as_bfloat(group)) {}
 
   // The element of `node` at `where`; loads happen only where `predicate` (a bool value; -1: always) holds. The result
   // has the node's register type.
   ValueId eval(int node, const Binding& where, ValueId predicate = -1);
+
+  // The same to be stored as the node's type: what a conversion to a 16-bit float is made of, since the store rounds.
+  ValueId eval_to_store(int node, const Binding& where);
 
   // A value that is at hand already (an accumulator, scratch or temporary memory). Asked first; -1 if there is none.
   std::function<ValueId(int node, const Binding& where, ValueId predicate)> available;
@@ -31,7 +35,7 @@ class Evaluator {
 
  private:
   ValueId compute(int node, const Binding& where, ValueId predicate);
-  ValueId pointwise(const Node& n, const std::vector<ValueId>& operands);
+  ValueId pointwise(int node, const std::vector<ValueId>& operands);
   ValueId operand(int node, size_t k, const Binding& where, ValueId predicate);
   ValueId gather(int node, const Binding& where, ValueId predicate);
   ValueId take(int node, const Binding& where, ValueId predicate);
@@ -49,6 +53,7 @@ class Evaluator {
   const Axes& axes_;
   Module& m_;
   Emitter& emit_;
+  std::vector<bool> as_bfloat_;  // by node: what counts as bfloat16
   std::map<std::tuple<int, std::vector<Index>, ValueId>, ValueId> known_;
 };
 
