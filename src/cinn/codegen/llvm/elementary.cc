@@ -11,18 +11,19 @@ namespace paddle::cinn {
 using V = llvm::Value*;
 
 V VectorMath::scale(V x, const Whole& n) {
-  if (has_scalef_ && x->getType()->isVectorTy() && x->getType()->getPrimitiveSizeInBits() == 512) {
-    const bool f32 = is_f32(x);
-    V all = llvm::ConstantInt::get(b_.getIntNTy(f32 ? 16 : 8), -1, true);
-    return b_.CreateIntrinsic(
-        f32 ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512 : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512, {},
-        {x, n.number, x, all, b_.getInt32(4)});
-  }
+  if (scales(x)) return scale_where(llvm::ConstantInt::get(b_.getIntNTy(is_f32(x) ? 16 : 8), -1, true), x, n);
   // In two steps, since 2^n alone may be out of range. Of both halves of n + 2 * bias the lowest bits are an exponent.
   const int digits = is_f32(x) ? 23 : 52;
   V half = b_.CreateLShr(n.biased, integer(n.biased, 1)), rest = b_.CreateSub(n.biased, half);
   auto power = [&](V k) { return as_float(b_.CreateShl(k, integer(k, digits)), x); };
   return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
+}
+
+// x * 2^n, and 0 in the lanes that `bits` lacks.
+V VectorMath::scale_where(V bits, V x, const Whole& n) {
+  return b_.CreateIntrinsic(
+      is_f32(x) ? llvm::Intrinsic::x86_avx512_mask_scalef_ps_512 : llvm::Intrinsic::x86_avx512_mask_scalef_pd_512, {},
+      {x, n.number, llvm::Constant::getNullValue(x->getType()), bits, b_.getInt32(4)});
 }
 
 // exp(r) or exp(r) - 1 for |r| <= ln 2 / 2. f32: a minimax polynomial to 2^-23, or the Cephes library's, whose error
@@ -44,7 +45,7 @@ V VectorMath::exp_reduced(V r, bool minus_one) {
 // The whole number nearest to x * factor, for |x * factor| < 2^11 or so: adding 1.5 * 2^(digits - 1) rounds as a side
 // effect, and leaves the number in the lowest bits.
 VectorMath::Whole VectorMath::nearest(V x, double factor) {
-  if (has_estimates(x)) return {intrinsic(llvm::Intrinsic::roundeven, {b_.CreateFMul(x, number(x, factor))}), nullptr};
+  if (scales(x) && factor == 1) return {intrinsic(llvm::Intrinsic::roundeven, {x}), nullptr};
   V magic = number(x, is_f32(x) ? 0x1.8p23 + 2 * 127 : 0x1.8p52 + 2 * 1023);
   V sum = fma(x, number(x, factor), magic);
   return {b_.CreateFSub(sum, magic), as_int(sum)};
@@ -69,34 +70,38 @@ V VectorMath::quotient(V a, V b, bool refined, V a_rest) {
 
 static constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
-// Where x is so low that the result rounds to 0, f is asked for 1's instead and 0 put in its place. Scaling a number
-// down to nothing takes some processors two hundred cycles, and what a mask leaves out of a softmax is such a number.
-V VectorMath::zero_below(V x, double low, llvm::function_ref<V(V)> f) {
+// f's result y scaled by 2^n, and 0 where x is so low that it rounds to that: scaling a number down to nothing takes
+// some processors two hundred cycles, and what a mask leaves out of a softmax is such a number. AVX-512 scales under a
+// mask, whatever f makes of such x; without it f is asked for 1's instead.
+V VectorMath::zero_below(V x, double low, llvm::function_ref<Scaled(V)> f) {
+  if (scales(x)) {
+    V kept = b_.CreateFCmpUGE(x, number(x, low));  // NaN is
+    const Scaled s = f(x);
+    return scale_where(b_.CreateBitCast(kept, b_.getIntNTy(is_f32(x) ? 16 : 8)), s.y, s.n);
+  }
   V below = b_.CreateFCmpOLT(x, number(x, low));
-  V y = f(b_.CreateSelect(below, number(x, 1), x));
-  return b_.CreateSelect(below, number(x, 0), y);
+  const Scaled s = f(b_.CreateSelect(below, number(x, 1), x));
+  return b_.CreateSelect(below, number(x, 0), scale(s.y, s.n));
 }
 
 V VectorMath::exp(V x) {
-  return zero_below(x, is_f32(x) ? -104 : -746, [&](V in) { return exp_above(in); });
-}
-
-V VectorMath::exp_above(V x) {
   const bool f32 = is_f32(x);
-  V high = number(x, f32 ? 89 : 710);
-  x = b_.CreateSelect(b_.CreateFCmpOGT(x, high), high, x);  // NaN passes
-  const Whole n = nearest(x, kLog2e);
-  V r = fma(n.number, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), x);
-  r = fma(n.number, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
-  return scale(exp_reduced(r, false), n);
+  return zero_below(x, f32 ? -104 : -746, [&](V in) -> Scaled {
+    V high = number(in, f32 ? 89 : 710);
+    in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);  // NaN passes
+    const Whole n = nearest(in, kLog2e);
+    V r = fma(n.number, number(in, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), in);
+    r = fma(n.number, number(in, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
+    return {exp_reduced(r, false), n};
+  });
 }
 
 V VectorMath::exp2(V x) {
-  return zero_below(x, is_f32(x) ? -151 : -1076, [&](V in) {
+  return zero_below(x, is_f32(x) ? -151 : -1076, [&](V in) -> Scaled {
     V high = number(in, is_f32(in) ? 129 : 1025);
     in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);
     const Whole n = nearest(in, 1);
-    return scale(exp_reduced(b_.CreateFMul(b_.CreateFSub(in, n.number), number(in, kLn2)), false), n);
+    return {exp_reduced(b_.CreateFMul(b_.CreateFSub(in, n.number), number(in, kLn2)), false), n};
   });
 }
 

@@ -37,16 +37,24 @@ class VectorMath {
   struct Whole {
     V number, biased;
   };
+  struct Scaled {  // y * 2^n
+    V y;
+    Whole n;
+  };
   V scale(V x, const Whole& n);  // x * 2^n
+  V scale_where(V bits, V x, const Whole& n);
   V clamp(V x, double low, double high);
   bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
 
-  V zero_below(V x, double low, llvm::function_ref<V(V)> f);
+  V zero_below(V x, double low, llvm::function_ref<Scaled(V)> f);
   V exp(V x);
-  V exp_above(V x);  // x is above what gives 0
   V exp2(V x);
   V exp_reduced(V r, bool minus_one);
-  bool has_estimates(V x) { return has_scalef_ && is_f32(x) && x->getType()->getPrimitiveSizeInBits() == 512; }
+  // By AVX-512's instruction.
+  bool scales(V x) {
+    return has_scalef_ && x->getType()->isVectorTy() && x->getType()->getPrimitiveSizeInBits() == 512;
+  }
+  bool has_estimates(V x) { return scales(x) && is_f32(x); }
   V reciprocal_estimate(V x);   // to 2^-14
   V coarse_quotient(V a, V b);  // b of ordinary size
   V inverse_root(V x);
