@@ -1,5 +1,5 @@
-// Products of small matrices against sums in double precision, under each instruction set and with one and several
-// threads. Operands have no element to spare, so that a read beyond them is seen by the address sanitizer.
+// Products of small and of middling matrices against sums in double precision, under each instruction set and with one
+// and several threads. Operands have no element to spare, so that a read beyond them is seen by the address sanitizer.
 #include "phi/kernels/cpu/rows/small_gemm.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +13,7 @@
 
 #include "base/cpu_features.h"
 #include "base/parallel_for.h"
+#include "phi/kernels/cpu/rows/mid_gemm.h"
 
 namespace paddle::rows {
 namespace {
@@ -65,9 +66,11 @@ testing::AssertionResult is_product(const std::vector<float>& c, Owned& a, Owned
   return testing::AssertionSuccess();
 }
 
-testing::AssertionResult multiplies(Owned& a, Owned& b) {
+using Product = void (*)(const MatrixF32& a, const MatrixF32& b, float* c);
+
+testing::AssertionResult multiplies(Owned& a, Owned& b, Product product = small_gemm) {
   std::vector<float> c(static_cast<size_t>(a.matrix.rows * b.matrix.cols), kNaN);
-  small_gemm(a.matrix, b.matrix, c.data());
+  product(a.matrix, b.matrix, c.data());
   return is_product(c, a, b);
 }
 
@@ -126,6 +129,47 @@ TEST_P(SmallGemm, NaNAndInfinityStayInTheirRowsAndColumns) {
     b.at(140, 2) = kNaN;
     ASSERT_TRUE(multiplies(a, b));
   }
+}
+
+// Few rows, which are multiplied in place; several blocks of rows, depth and panels, whole and cut; rows of a that fall
+// onto each other in the cache.
+TEST_P(SmallGemm, MiddlingSizesInEveryLayout) {
+  int threads = 0;
+  for (Lies la : kAll)
+    for (Lies lb : kAll) {
+      set_num_threads(1 + threads++ % 3);
+      for (auto [m, k, n] : {std::array<int64_t, 3>{2, 1, 2},
+                             {7, 300, 100},
+                             {48, 257, 48},
+                             {49, 256, 95},
+                             {200, 513, 5},
+                             {193, 260, 49},
+                             {97, 30, 800}}) {
+        Owned a = random_matrix(m, k, la, 13), b = random_matrix(k, n, lb, 14);
+        ASSERT_TRUE(multiplies(a, b, mid_gemm));
+      }
+    }
+  Owned a = random_matrix(98, 1024, Lies::kPlain, 13), b = random_matrix(1024, 145, Lies::kPlain, 14);
+  ASSERT_TRUE(multiplies(a, b, mid_gemm));
+}
+
+TEST_P(SmallGemm, MiddlingProductsKeepNaNAndInfinity) {
+  Owned a = random_matrix(100, 300, Lies::kPlain, 15), b = random_matrix(300, 100, Lies::kPlain, 16);
+  a.at(97, 299) = kNaN;
+  a.at(2, 0) = kInf;
+  b.at(299, 99) = -kInf;
+  ASSERT_TRUE(multiplies(a, b, mid_gemm));
+}
+
+TEST_P(SmallGemm, VectorsAndLargeProductsAreNotOfMiddlingSize) {
+  auto pays = [](int64_t m, int64_t k, int64_t n) {
+    return mid_gemm_pays({nullptr, m, k, k, 1}, {nullptr, k, n, n, 1});
+  };
+  EXPECT_EQ(pays(16, 256, 4096), GetParam() == CpuIsa::kAvx512);
+  EXPECT_FALSE(pays(1, 256, 256));
+  EXPECT_FALSE(pays(256, 256, 1));
+  EXPECT_FALSE(pays(1024, 256, 256));
+  EXPECT_FALSE(pays(int64_t{1} << 40, int64_t{1} << 30, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Isa, SmallGemm, testing::Values(CpuIsa::kBase, CpuIsa::kAvx2, CpuIsa::kAvx512),

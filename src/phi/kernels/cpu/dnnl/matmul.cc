@@ -6,6 +6,7 @@
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dnnl/runtime.h"
 #include "phi/kernels/cpu/rows/gemm.h"
+#include "phi/kernels/cpu/rows/mid_gemm.h"
 #include "phi/kernels/cpu/rows/small_gemm.h"
 #include "phi/kernels/registry.h"
 
@@ -58,6 +59,7 @@ bool by_small_kernel(const Matrix& a, const Matrix& b, float* c) {
 void gemm_f32(const Matrix& a, const Matrix& b, float* c, int64_t n) {
   if (by_small_kernel(a, b, c)) return;
   if (rows::gemm_pays(strided(a), strided(b))) return rows::gemm(strided(a), strided(b), c);
+  if (rows::mid_gemm_pays(strided(a), strided(b))) return rows::mid_gemm(strided(a), strided(b), c);
   char ta = a.transposed() ? 'T' : 'N', tb = b.transposed() ? 'T' : 'N';
   auto status = dnnl_sgemm(ta, tb, a.rows, n, a.cols, 1.0f, reinterpret_cast<const float*>(a.data), a.leading(),
                            reinterpret_cast<const float*>(b.data), b.leading(), 0.0f, c, n);

@@ -1,5 +1,6 @@
 // The loops of row_table.h. Included once by each of isa_base.cc, isa_avx2.cc and isa_avx512.cc.
 #pragma once
+#include "phi/kernels/cpu/rows/isa_across.h"
 #include "phi/kernels/cpu/rows/isa_attention.h"
 #include "phi/kernels/cpu/rows/isa_products.h"
 #include "phi/kernels/cpu/rows/isa_small.h"
@@ -197,6 +198,7 @@ RowTable table() {
   t.depthwise_f64 = depthwise<double>;
   t.panel = panel();
   t.small_product = small_product;
+  t.across = across();
   t.winograd_first = winograd_first();
   t.attention = attention();
   t.winograd_last = winograd_last();

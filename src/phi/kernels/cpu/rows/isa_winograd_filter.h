@@ -21,22 +21,24 @@ inline void filter_column(const double* a, const double* b, const double* c, dou
 }
 
 void winograd_filters(const WinogradFilters& f) {
-  for (int64_t c = 0; c < f.channels; ++c) {
-    double g[9][kFilterLanes] = {}, half[6][3][kFilterLanes], row[6][kFilterLanes];
-    for (int64_t l = 0; l < f.filters; ++l)
-      for (int i = 0; i < 9; ++i) g[i][l] = static_cast<double>(f.w[(l * f.channels + c) * 9 + i]);
-    for (int j = 0; j < 3; ++j) filter_column(g[j], g[3 + j], g[6 + j], half[0][j], 3 * kFilterLanes);
-    for (int a = 0; a < 6; ++a) {
-      filter_column(half[a][0], half[a][1], half[a][2], row[0], kFilterLanes);
-      for (int b = 0; b < 6; ++b) {
-        float* u = f.u + c * f.pitch + (6 * a + b) * f.plane;
-        if (f.lanes == kFilterLanes)
-          for (int64_t l = 0; l < kFilterLanes; ++l) u[l] = static_cast<float>(row[b][l]);
-        else
-          for (int64_t l = 0; l < f.lanes; ++l) u[l] = static_cast<float>(row[b][l]);
+  for (int64_t c = 0; c < f.channels; ++c)
+    for (int64_t at = 0; at < f.lanes; at += kFilterLanes) {
+      double g[9][kFilterLanes], half[6][3][kFilterLanes], row[6][kFilterLanes];
+      for (int i = 0; i < 9; ++i)
+        for (int64_t l = 0; l < kFilterLanes; ++l) g[i][l] = static_cast<double>(f.g[(9 * c + i) * f.pitch + at + l]);
+      for (int j = 0; j < 3; ++j) filter_column(g[j], g[3 + j], g[6 + j], half[0][j], 3 * kFilterLanes);
+      const int64_t lanes = f.lanes - at;
+      for (int a = 0; a < 6; ++a) {
+        filter_column(half[a][0], half[a][1], half[a][2], row[0], kFilterLanes);
+        for (int b = 0; b < 6; ++b) {
+          float* u = f.u + (6 * a + b) * f.plane + c * f.lanes + at;
+          if (lanes >= kFilterLanes)
+            for (int64_t l = 0; l < kFilterLanes; ++l) u[l] = static_cast<float>(row[b][l]);
+          else
+            for (int64_t l = 0; l < lanes; ++l) u[l] = static_cast<float>(row[b][l]);
+        }
       }
     }
-  }
 }
 
 }  // namespace

@@ -78,6 +78,12 @@ struct SmallProduct {
 };
 using SmallProductFn = void (*)(const SmallProduct& t);
 
+// The same for just `width` columns of a b that is not at hand (isa_across.h).
+struct AcrossFns {
+  int64_t width;
+  SmallProductFn run;
+};
+
 // A product of small blocks (isa_attention.h): c (+)= a b, `add`: to what c holds.
 struct BlockProduct {
   int64_t rows, cols, depth;
@@ -146,14 +152,14 @@ struct WinogradFns {
   void (*output)(const WinogradTask& t, int64_t first_part, int64_t last_part);
 };
 
-// At most kFilterLanes filters' [channels, 3, 3], one behind the other, to 36 planes of [channels][lanes]. Lanes beyond
-// `filters` are zero.
+// Filters of 3x3 convolutions to 36 planes, `plane` floats apart: u[channel][lane]. g has them with lanes side by side:
+// g[9 * channel + i][lane], rows of whole kFilterLanes.
 constexpr int64_t kFilterLanes = 8;
 struct WinogradFilters {
-  const float* w;
-  int64_t filters, lanes, channels;
+  const float* g;
+  int64_t pitch, channels, lanes;
   float* u;
-  int64_t pitch, plane;  // floats from one channel to the next, from one plane to the next
+  int64_t plane;
 };
 
 struct RowTable {
@@ -165,6 +171,7 @@ struct RowTable {
   DepthwiseFn<double> depthwise_f64;
   PanelFns panel;
   SmallProductFn small_product;
+  AcrossFns across;
   WinogradFns winograd_first, winograd_last;  // channels first, last
   AttentionFns attention;
   void (*winograd_filters)(const WinogradFilters& f);

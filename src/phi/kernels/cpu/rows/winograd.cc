@@ -22,6 +22,9 @@ constexpr int64_t kFewTiles = 32;           // a block of filters should serve a
 constexpr int64_t kNear = 12 << 10;         // bytes that stay in the first-level cache, beside others
 constexpr int64_t kSharedTiles = 1024;      // up to so many, threads share one scratch
 constexpr int64_t kLargeFilters = 1 << 20;  // bytes: more than stay in one core's cache
+// What reading a filter's element takes, in products: from the second-level cache, and from memory for each lane of a
+// vector (64 bytes take as long as some 25 products of 16 floats at 14 GB/s).
+constexpr double kReadNear = 6, kReadFar = 1.5;
 
 int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -155,11 +158,12 @@ bool winograd_pays(const Tensor& x, const Tensor& filter, const Tensor& out, boo
   const int64_t tiles = x.size(0) * (up(out.size(axis), 4) / 4) * (up(out.size(axis + 1), 4) / 4);
   const auto lanes = static_cast<double>(fns.lanes_are_tiles ? up(tiles, fns.lanes) : tiles);
   // In units of a product of vectors: 36 for each tile against 9 for each result; transformations; and the filters,
-  // four times as large, which are read from afar.
+  // four times as large, which are read from afar, the further the longer a vector is beside it.
   const double pair = static_cast<double>(channels) * static_cast<double>(up(filters, fns.filters));
+  const double read = 36 * 4 * pair > kLargeFilters ? kReadFar * static_cast<double>(fns.lanes) : kReadNear;
   const double ours =
-      36 * lanes * pair * 1.3 + 36 * lanes * 8 * static_cast<double>(channels + filters) + 36 * pair * 6;
-  const double direct = 9.0 * static_cast<double>(out.numel()) * static_cast<double>(channels) + 9 * pair * 6;
+      36 * lanes * pair * 1.3 + 36 * lanes * 8 * static_cast<double>(channels + filters) + 36 * pair * read;
+  const double direct = 9.0 * static_cast<double>(out.numel()) * static_cast<double>(channels) + 9 * pair * read;
   return ours < direct;
 }
 
