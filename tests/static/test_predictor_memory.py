@@ -65,7 +65,8 @@ def resident():
         return int(f.read().split()[1]) * 4096
 
 shapes = [(1 + i % 5, 2 + (i * 37) % 120) for i in range(int(sys.argv[3]))]
-answer(create(sys.argv[1]), (2, 3))  # what the process loads once
+for shape in [(2, 3), (5, 119)]:  # what the process loads once, for products of every size
+    answer(create(sys.argv[1]), shape)
 gc.collect()
 before = resident()
 predictor = create(sys.argv[1])
