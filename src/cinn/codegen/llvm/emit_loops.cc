@@ -94,6 +94,7 @@ void KernelEmitter::vector_loop(const Stmt& s) {
   auto run = [&](int copies, V last, int64_t step, auto&& place) {
     i = counted_loop(copies > 1 ? "unrolled" : "vector", i, last, b_.getInt64(step), [&](V at) {
       std::vector<std::vector<llvm::Instruction*>> parts;
+      copies_ = copies;
       for (int c = 0; c < copies; ++c) {
         copy_ = c;
         lanes_ = width;
@@ -104,7 +105,7 @@ void KernelEmitter::vector_loop(const Stmt& s) {
         parts.push_back(since(mark));
         lanes_ = 1;
       }
-      copy_ = 0;
+      copy_ = 0, copies_ = 1;
       if (separate_accumulators(s.body, copies)) interleave(parts);
     });
   };

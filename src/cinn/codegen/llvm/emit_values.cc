@@ -98,8 +98,16 @@ void KernelEmitter::update(const Stmt& s) {
   V fresh = combine(a, x, old);
   if (mask_ && a.split) fresh = b_.CreateSelect(mask_, fresh, old);
   b_.CreateStore(fresh, cell);
-  if (a.nans.empty()) return;
-  V nan = b_.CreateFCmpUNO(x, x), flags = a.nans.at(copy_ % a.copies);
+  if (!a.nans.empty()) note_nans(s, a, x);
+}
+
+void KernelEmitter::note_nans(const Stmt& s, const Acc& a, V x) {
+  const bool pairs = copies_ % 2 == 0;
+  if (pairs && copy_ % 2 == 0) {
+    halves_[&s].value = x;
+    return;
+  }
+  V nan = b_.CreateFCmpUNO(pairs ? halves_.at(&s).value : x, x), flags = a.nans.at(copy_ % a.copies);
   if (mask_) nan = b_.CreateAnd(nan, mask_);
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(flags_of(a), flags), b_.CreateSExt(nan, flags_of(a))), flags);
 }

@@ -117,17 +117,17 @@ class KernelEmitter {
     std::vector<V> cells;  // stack cells, one per unrolled copy; promoted to registers
     std::vector<V> nans;   // cells of all ones in the lanes that met a NaN, which `cells` then lack
   };
-  // Of the largest and smallest floats by lanes, NaNs are noted beside: one operation less for each vector, where masks
-  // are vectors too.
+  // Of the largest and smallest floats by lanes, NaNs are noted beside, of two unrolled copies by one comparison.
   bool notes_nans(const Acc& a) const {
-    return a.split && a.lanes > 1 && is_float(a.dtype) && !target_.avx512 &&
-           (a.kind == ReduceKind::kMax || a.kind == ReduceKind::kMin);
+    return a.split && a.lanes > 1 && is_float(a.dtype) && (a.kind == ReduceKind::kMax || a.kind == ReduceKind::kMin);
   }
+  void note_nans(const Stmt& s, const Acc& a, V x);
 
   V identity(const Acc& a, int width);
 
+  // As comparisons leave them: in a register of masks, or in vectors.
   llvm::Type* flags_of(const Acc& a) {
-    return wide(b_.getIntNTy(static_cast<unsigned>(8 * size_of(a.dtype))), a.lanes);
+    return wide(b_.getIntNTy(target_.avx512 ? 1 : static_cast<unsigned>(8 * size_of(a.dtype))), a.lanes);
   }
   V combine(const Acc& a, V x, V acc);
 
@@ -177,7 +177,7 @@ class KernelEmitter {
   std::vector<V> values_, symbols_, pointers_;
   std::map<AtomId, V> vars_;
   std::map<int, Acc> accs_;
-  int lanes_ = 1, copy_ = 0;
+  int lanes_ = 1, copy_ = 0, copies_ = 1;
   AtomId vector_var_ = -1;
   V mask_ = nullptr;
   bool streamed_ = false;
