@@ -132,6 +132,7 @@ void Differentiation::run() {
     for (; i > open_[b].second; --i) {
       if (!wants_visit(*ops_[i - 1])) continue;
       if (ops_[i - 1]->is(kEarlierRounds)) return wait_for(*ops_[i - 1], i);
+      if (options_.walked) options_.walked->push_back(ops_[i - 1]);
       visit(*ops_[i - 1]);
     }
     if (options_.earlier_rounds && leave_round(b)) return;
@@ -333,9 +334,11 @@ Tensors traced_grad(Trace& trace, const Tensors& outs, const Tensors& ins, const
   return grads;
 }
 
-void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads) {
+void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads, bool retain_graph) {
   std::vector<Tensor> leaves = trace.leaves();
-  Tensors grads = differentiate(trace, outs, out_grads, leaves, {false, {}, true});
+  std::vector<Operation*> walked;
+  Tensors grads = differentiate(trace, outs, out_grads, leaves, {false, {}, true, &walked});
+  if (!retain_graph) trace.spend(walked);
   dispatch::GradMode off(false);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!grads[i].defined()) continue;

@@ -10,6 +10,7 @@ struct DifferentiateOptions {
   Tensors stops;              // nothing passes these
   // Gradients leave the bodies of loops under construction, through the rounds before (earlier_rounds.h).
   bool earlier_rounds = false;
+  std::vector<pir::Operation*>* walked = nullptr;  // filled with the operations whose gradients were taken
 };
 
 // Gradients of `outs` with respect to `ins`, all of them tensors of the trace. out_grads: undefined items mean ones, an
@@ -23,6 +24,6 @@ Tensors traced_grad(dispatch::Trace& trace, const Tensors& outs, const Tensors& 
                     bool create_graph, bool allow_unused, const Tensors& no_grad_vars);
 
 // backward() while a program is captured: adds to .grad of every leaf.
-void traced_backward(dispatch::Trace& trace, const Tensors& outs, const Tensors& out_grads);
+void traced_backward(dispatch::Trace& trace, const Tensors& outs, const Tensors& out_grads, bool retain_graph);
 
 }  // namespace paddle::autograd

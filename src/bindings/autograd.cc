@@ -31,8 +31,8 @@ PyObject* backward(PyObject*, PyObject* args) {
     int retain = 0;
     if (!PyArg_ParseTuple(args, "OO|p", &tensors, &grads, &retain)) throw PythonError();
     Tensors outs = tensors_from(tensors, "backward"), seeds = tensors_from(grads, "backward", true);
-    if (in_program([&](dispatch::Trace& trace) { autograd::traced_backward(trace, outs, seeds); }, "backward"))
-      Py_RETURN_NONE;
+    auto traced = [&](dispatch::Trace& trace) { autograd::traced_backward(trace, outs, seeds, retain); };
+    if (in_program(traced, "backward")) Py_RETURN_NONE;
     {
       std::optional<Outside> outside;
       if (dispatch::tracing()) outside.emplace();

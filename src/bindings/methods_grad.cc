@@ -23,7 +23,8 @@ PyObject* backward(PyObject* o, PyObject* args, PyObject* kwargs) {
     Tensors grads;
     if (grad != Py_None) grads.push_back(expect_tensor(grad, "backward"));
     Tensor t = self_tensor(o);
-    if (!in_program([&](dispatch::Trace& trace) { autograd::traced_backward(trace, {t}, grads); }, "backward")) {
+    auto traced = [&](dispatch::Trace& trace) { autograd::traced_backward(trace, {t}, grads, retain); };
+    if (!in_program(traced, "backward")) {
       std::optional<Outside> outside;
       if (dispatch::tracing()) outside.emplace();
       ReleaseGil release(true);

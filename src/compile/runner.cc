@@ -81,6 +81,12 @@ Runner::Runner(dispatch::CapturedProgram captured, PipelineOptions options)
     PD_INVARIANT(it != parameter_names_.end());
     parameter_writes_.push_back({at++, static_cast<size_t>(it - parameter_names_.begin())});
   }
+  stops_ = captured_.output_stop_gradient;
+  for (size_t i = 0; i < captured_.output_spent.size(); ++i) {
+    stops_[i] = stops_[i] || captured_.output_spent[i];
+    any_spent_ |= captured_.output_spent[i];
+  }
+  flows_ = std::find(stops_.begin(), stops_.end(), false) != stops_.end();
   grad_leaf_.assign(parameters_.size(), -1);
   for (size_t g = 0; g < captured_.grad_reads.size(); ++g)
     for (size_t i = 0; i < parameters_.size(); ++i)
@@ -259,6 +265,7 @@ PipelineOptions Runner::options_for(std::span<const Tensor> inputs) {
   }
   std::lock_guard lock(mutex_);
   latest_ = options;
+  plain_latest_ = nullptr;
   return options;
 }
 
@@ -268,12 +275,23 @@ bool Runner::taken_in_parts(size_t input) const {
                       [&](const auto& w) { return w.input == input; });
 }
 
-Tensors Runner::run_plain(std::span<const Tensor> inputs, const PipelineOptions& options) {
-  Plain made;
-  {
+// The program that serves these inputs.
+Runner::Plain Runner::plain_for(std::span<const Tensor> inputs) {
+  const bool parts = any_dist(inputs);
+  if (!parts) {
+    const Place place = place_for(inputs);
     std::lock_guard lock(mutex_);
-    made = plain(options);
+    if (plain_latest_ && latest_.place == place) return *plain_latest_;
   }
+  const PipelineOptions options = options_for(inputs);
+  std::lock_guard lock(mutex_);
+  const Plain& made = plain(options);
+  plain_latest_ = parts ? nullptr : &made;
+  return made;
+}
+
+Tensors Runner::run_plain(std::span<const Tensor> inputs) {
+  const Plain made = plain_for(inputs);
   bool own = !captured_.grad_reads.empty();
   Tensors parts;
   std::span<const Tensor> given = inputs;
@@ -290,7 +308,18 @@ Tensors Runner::run_plain(std::span<const Tensor> inputs, const PipelineOptions&
     outs.push_back(output(i, fresh ? std::move(results[i]) : handle_of(results[i]), made.stayed));
     outs.back().set_stop_gradient(true);
   }
+  if (any_spent_ && dispatch::state().grad_enabled) set_spent(inputs, outs);
   return outs;
+}
+
+// Which inputs and parameters a gradient would go to.
+std::vector<uint8_t> Runner::needs_grad(std::span<const Tensor> inputs) const {
+  std::vector<uint8_t> needs(inputs.size() + parameters_.size());
+  for (size_t i = 0; i < needs.size(); ++i) {
+    const Tensor& t = i < inputs.size() ? inputs[i] : parameters_[i - inputs.size()];
+    needs[i] = !t.stop_gradient() && is_inexact(t.dtype());
+  }
+  return needs;
 }
 
 Tensors Runner::run(std::span<const Tensor> inputs) {
@@ -310,17 +339,12 @@ Tensors Runner::run(std::span<const Tensor> inputs) {
     return outs;
   }
   if (dispatch::state().grad_enabled) {
-    std::vector<uint8_t> needs(inputs.size() + parameters_.size());
-    bool any = false, flows = false;
-    for (bool stop : captured_.output_stop_gradient) flows |= !stop;
-    for (size_t i = 0; i < needs.size() && flows; ++i) {
-      const Tensor& t = i < inputs.size() ? inputs[i] : parameters_[i - inputs.size()];
-      needs[i] = !t.stop_gradient() && is_inexact(t.dtype());
-      any |= needs[i];
-    }
-    if (any) return run_recorded(inputs, needs, options_for(inputs));
+    std::vector<uint8_t> needs;
+    if (flows_) needs = needs_grad(inputs);
+    if (std::find(needs.begin(), needs.end(), 1) != needs.end())
+      return run_recorded(inputs, needs, options_for(inputs));
   }
-  return run_plain(inputs, options_for(inputs));
+  return run_plain(inputs);
 }
 
 std::vector<std::pair<std::string, std::string>> Runner::stages() {

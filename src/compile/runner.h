@@ -73,6 +73,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   PipelineOptions options_for(std::span<const Tensor> inputs);
   Place place_for(std::span<const Tensor> inputs) const;
   bool taken_in_parts(size_t input) const;
+  std::vector<uint8_t> needs_grad(std::span<const Tensor> inputs) const;
+  void set_spent(std::span<const Tensor> inputs, std::span<Tensor> outs) const;
   struct Plain {
     std::shared_ptr<executor::Executable> program;
     distributed::Layouts stayed;  // results on a mesh of only some of the ranks
@@ -80,7 +82,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Plain prepare_guarded(PipelineOptions options);
   const Plain& plain(const PipelineOptions& options);
   Tensor output(size_t i, Tensor result, const distributed::Layouts& stayed) const;
-  Tensors run_plain(std::span<const Tensor> inputs, const PipelineOptions& options);
+  Plain plain_for(std::span<const Tensor> inputs);
+  Tensors run_plain(std::span<const Tensor> inputs);
   Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
                        const PipelineOptions& options);
 
@@ -94,9 +97,14 @@ class Runner : public std::enable_shared_from_this<Runner> {
     size_t result, parameter;
   };
   std::vector<ParameterWrite> parameter_writes_;
+  // Per output: no gradient passes it, because it stops there or because its graph was freed while it was captured.
+  std::vector<bool> stops_;
+  bool any_spent_ = false, flows_ = false;
   mutable std::mutex mutex_;
   PipelineOptions latest_;              // of the latest run
   std::map<std::string, Plain> plain_;  // by place and how the inputs lie
+  const Plain* plain_latest_ =
+      nullptr;  // of plain_: what the latest run took, for latest_, where no input was distributed
   std::vector<Shape> output_shapes_;
   std::map<std::pair<std::vector<uint8_t>, std::string>, std::shared_ptr<TrainingProgram>>
       training_;  // also by which inputs and parameters need a gradient

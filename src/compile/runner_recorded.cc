@@ -28,6 +28,13 @@ struct Saved {
   static uint32_t version_of(const Tensor& t) { return t.is_dense() ? t->storage->version() : 0; }
 };
 
+[[noreturn]] void fail_as_freed(const std::string& program) {
+  fail(ErrorKind::kRuntime,
+       "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True "
+       "to the first backward to go through it again",
+       program);
+}
+
 // One call of a program with gradients.
 class ProgramNode final : public autograd::Node {
  public:
@@ -53,11 +60,7 @@ class ProgramNode final : public autograd::Node {
   }
 
   Tensors apply(Tensors&& out_grads, bool create_graph) override {
-    check(!released, ErrorKind::kRuntime,
-          "[{}] this part of the graph was run backward already and its saved tensors are freed; pass "
-          "retain_graph=True to the "
-          "first backward to go through it again",
-          runner->captured().name);
+    if (released) fail_as_freed(runner->captured().name);
     if (create_graph || !training) return by_eager_route(out_grads, create_graph);
     for (Saved& s : kept) {
       size_t at = 0;
@@ -147,7 +150,33 @@ class ProgramNode final : public autograd::Node {
   }
 };
 
+// Of results whose graph was freed by a backward() inside the program.
+class SpentNode final : public autograd::Node {
+ public:
+  explicit SpentNode(const std::string& program) : program_(program) {}
+  std::string name() const override { return program_ + "_grad"; }
+  Tensors apply(Tensors&&, bool) override { fail_as_freed(program_); }
+
+ private:
+  std::string program_;
+};
+
 }  // namespace
+
+// What eager backward() leaves: results that need a gradient, of a graph that can't be gone through again.
+void Runner::set_spent(std::span<const Tensor> inputs, std::span<Tensor> outs) const {
+  const std::vector<uint8_t> needs = needs_grad(inputs);
+  if (std::find(needs.begin(), needs.end(), 1) == needs.end()) return;
+  auto node = make_ref<SpentNode>(captured_.name);
+  node->num_outputs = static_cast<uint32_t>(outs.size());
+  for (size_t i = 0; i < needs.size(); ++i)
+    if (needs[i])
+      node->edges.push_back(autograd::edge_of(i < inputs.size() ? inputs[i] : parameters_[i - inputs.size()]));
+  for (size_t i = 0; i < outs.size(); ++i) {
+    node->output_metas.push_back({outs[i].dtype(), outs[i].shape()});
+    if (captured_.output_spent[i]) autograd::set_history(outs[i], node, static_cast<uint32_t>(i));
+  }
+}
 
 Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
                              const PipelineOptions& options) {
@@ -159,8 +188,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     if (it == training_.end()) {
       try {
         DimGuardSink sink(&captured_.guards);
-        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs,
-                                                     captured_.output_stop_gradient, options);
+        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs, stops_, options);
       } catch (const Error& e) {
         if (e.kind() != ErrorKind::kNotImplemented) throw;
       }
@@ -218,10 +246,10 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
   for (size_t i = 0; i < captured_.num_outputs; ++i) {
     Tensor t = output(i, handle_of(results[i]), stayed);
     node->output_metas.push_back({t.dtype(), t.shape()});
-    if (!captured_.output_stop_gradient[i] && is_inexact(t.dtype()))
-      autograd::set_history(t, node, static_cast<uint32_t>(i));
+    if (!stops_[i] && is_inexact(t.dtype())) autograd::set_history(t, node, static_cast<uint32_t>(i));
     outs.push_back(std::move(t));
   }
+  if (any_spent_) set_spent(inputs, outs);
   return outs;
 }
 

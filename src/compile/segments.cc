@@ -22,6 +22,7 @@ class KeyWriter {
     block(program_.program.block());
     for (const auto& i : program_.inputs) text_ += i.stop_gradient ? 's' : 'g';
     for (bool stop : program_.output_stop_gradient) text_ += stop ? 's' : 'g';
+    for (bool spent : program_.output_spent) text_ += spent ? 'f' : 'l';
     for (const auto& w : program_.input_writes) text_ += ";w" + std::to_string(w.input);
     return std::move(text_);
   }

@@ -266,6 +266,23 @@ void Trace::set_grad(const Tensor& leaf, const Tensor& g, bool zeros) {
   leaf_grad(leaf) = g;
 }
 
+bool Trace::is_spent(pir::Value v) const {
+  std::vector<pir::Value> waiting{v};
+  std::unordered_set<const pir::Operation*> seen;
+  while (!waiting.empty()) {
+    const pir::Value at = waiting.back();
+    waiting.pop_back();
+    if (!at || !at.is_result()) continue;
+    const pir::Attribute stops = at.attr("stop_gradient");
+    if (stops && stops.kind() == pir::AttrKind::kBool && stops.as_bool()) continue;
+    const pir::Operation* op = at.defining_op();
+    if (spent_.count(op)) return true;
+    if (!seen.insert(op).second) continue;
+    for (pir::Value operand : op->operands()) waiting.push_back(operand);
+  }
+  return false;
+}
+
 CapturedProgram Trace::finish(const Tensors& outputs) {
   CapturedProgram result = collect(outputs);
   if (installed_) uninstall();
@@ -285,6 +302,7 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
     shadow(name, v);
     result.output_names.push_back(name);
     result.output_stop_gradient.push_back(stop);
+    result.output_spent.push_back(!stop && !spent_.empty() && is_spent(v));
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
     pir::Value v = refreshed(inputs_[i]);

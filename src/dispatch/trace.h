@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "dispatch/dispatch.h"
@@ -69,6 +70,7 @@ struct CapturedProgram {
   std::vector<GradRead> grad_reads;
   std::vector<DimGuard> guards;
   std::vector<bool> output_stop_gradient;
+  std::vector<bool> output_spent;  // backward() inside the trace freed the graph that it came from
 };
 
 class TraceRegion;
@@ -124,6 +126,8 @@ class Trace final : public Interpreter {
   // undefined: clears it; with `zeros` what is read afterwards is zeros
   void set_grad(const Tensor& leaf, const Tensor& g, bool zeros = false);
   std::vector<Tensor> leaves() const;  // captured tensors and inputs that need a gradient
+  // backward() went through these operations and freed what they had saved.
+  void spend(std::span<pir::Operation* const> ops) { spent_.insert(ops.begin(), ops.end()); }
 
   // ---- lasting traces (trace_lasting.cc)
   void enter();  // calls on this thread append to the program, until leave()
@@ -210,6 +214,7 @@ class Trace final : public Interpreter {
   void install();
   void uninstall();
   CapturedProgram collect(const Tensors& outputs);
+  bool is_spent(pir::Value v) const;  // would backward() from here meet such an operation?
   struct ViewAgain;
   void note_made(const Tensor& t);
   struct Living {
@@ -251,6 +256,7 @@ class Trace final : public Interpreter {
     bool zeros = false;
   };
   std::vector<Grad> grads_;
+  std::unordered_set<const pir::Operation*> spent_;
   std::unordered_map<TensorImpl*, Tensor> absent_grads_;  // leaves whose .grad was asked for and not there
   std::vector<CapturedProgram::GradRead> grad_reads_;
   std::unordered_map<std::string, int> names_;

@@ -225,6 +225,7 @@ void Trace::start_over() {
   capture_order_.clear();
   grads_.clear();
   grad_reads_.clear();
+  spent_.clear();
   absent_grads_.clear();
   names_.clear();
   detached_.clear();

@@ -185,3 +185,18 @@ def test_lbfgs_finds_the_minimum_of_rosenbrock():
 def test_bad_arguments_raise(make, error):
     with pytest.raises(error):
         make(_layer().parameters())
+
+
+@pytest.mark.parametrize("kind", ["Adam", "Momentum"])
+def test_states_without_gradients_shrink_to_zero(kind):
+    # Not to the smallest denormal, where rounding would keep them, and every further step would be slow.
+    layer = paddle.nn.Linear(3, 4)
+    optimizer = getattr(paddle.optimizer, kind)(parameters=layer.parameters())
+    for step in range(1100):
+        for p in layer.parameters():
+            p.grad = paddle.full_like(p, 1e-3 if step == 0 else 0.0)
+        optimizer.step()
+    states = {k: v.numpy() for k, v in optimizer.state_dict().items() if "moment1" in k or "velocity" in k}
+    assert len(states) == 2
+    for name, state in states.items():
+        np.testing.assert_array_equal(state, np.zeros_like(state), err_msg=name)

@@ -198,3 +198,63 @@ def test_hooks_of_parameters_run_inside():
     net.clear_gradients()
     (net(x) ** 2).mean().backward()
     np.testing.assert_allclose(got, net[0].weight.grad.numpy(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_loss_whose_graph_was_freed(compiled):
+    net = nn.Linear(3, 2)
+
+    def step(x):
+        hidden = net(x)
+        loss = (hidden**2).mean()
+        loss.backward()
+        net.clear_gradients()
+        return loss, loss * 2, hidden, net.weight * 3, loss.detach()
+
+    run = paddle.jit.to_static(step, full_graph=True) if compiled else step
+    for _ in range(2):
+        loss, doubled, hidden, fresh, alone = run(paddle.ones([4, 3]))
+        assert [t.stop_gradient for t in (loss, doubled, hidden, fresh, alone)] == [False, False, False, False, True]
+        for spent in (loss, doubled, hidden, loss + 1):
+            with pytest.raises(RuntimeError, match="run backward already"):
+                spent.backward()
+            with pytest.raises(RuntimeError, match="run backward already"):
+                paddle.grad(spent, net.weight)
+        net.clear_gradients()
+        fresh.sum().backward()
+        np.testing.assert_array_equal(net.weight.grad.numpy(), np.full([3, 2], 3, "float32"))
+        net.clear_gradients()
+        with paddle.no_grad():
+            assert run(paddle.ones([4, 3]))[0].stop_gradient
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_loss_whose_graph_was_kept(compiled):
+    weight = paddle.create_parameter([3], "float32", default_initializer=nn.initializer.Constant(2.0))
+
+    def step(x):
+        loss = (x * weight * weight).sum()
+        loss.backward(retain_graph=True)
+        return loss
+
+    run = paddle.jit.to_static(step, full_graph=True) if compiled else step
+    loss = run(paddle.ones([3]))
+    np.testing.assert_array_equal(weight.grad.numpy(), [4, 4, 4])
+    loss.backward()
+    np.testing.assert_array_equal(weight.grad.numpy(), [8, 8, 8])
+
+
+def test_a_frozen_network_leaves_no_history():
+    net = nn.Linear(3, 2)
+
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        net.clear_gradients()
+        return loss
+
+    run = paddle.jit.to_static(step, full_graph=True)
+    assert not run(paddle.ones([4, 3])).stop_gradient
+    for p in net.parameters():
+        p.stop_gradient = True
+    assert run(paddle.ones([4, 3])).stop_gradient

@@ -2,6 +2,7 @@
 // for several instruction sets; the loader picks.
 #include <cmath>
 
+#include "base/flush_denormals.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/dispatch_type.h"
 #include "phi/kernels/cpu/layout.h"
@@ -70,10 +71,15 @@ void for_each_param(std::string_view op, std::span<const Tensor> params, std::sp
   }
 }
 
+// The states of what gets no gradient any more shrink at every step, and would stay denormal for good.
 template <class F>
 void in_parts(int64_t n, F&& f) {
-  if (n <= kGrain) return f(0, n);
-  parallel_for(0, n, kGrain, f);
+  auto part = [&](int64_t begin, int64_t end) {
+    FlushDenormals scope;
+    f(begin, end);
+  };
+  if (n <= kGrain) return part(0, n);
+  parallel_for(0, n, kGrain, part);
 }
 
 #define PD_SGD(T)                                                                                        \

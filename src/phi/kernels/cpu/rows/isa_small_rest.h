@@ -2,6 +2,7 @@
 // full one. The vectors run along a's memory instead: its depth or, where a is transposed, its rows.
 #pragma once
 #include <algorithm>
+#include <utility>
 
 #include "phi/kernels/cpu/rows/isa_tail.h"
 #include "phi/kernels/cpu/rows/row_table.h"
@@ -45,19 +46,42 @@ inline void put(const SmallProduct& t, int64_t row, int64_t column, float value)
   to = t.add ? to + value : value;
 }
 
+// Lanes whose number has bit `s`: b's pair of lanes that differ in it, added; the others: a's.
+template <size_t s, size_t... i>
+inline VF add_pairs(VF a, VF b, std::index_sequence<i...>) {
+  constexpr size_t kL = kLanes<float>;
+  return __builtin_shufflevector(a, b, (i & s ? kL + i : i)...) +
+         __builtin_shufflevector(a, b, (i & s ? kL + (i ^ s) : i ^ s)...);
+}
+// Lane i of the result is the sum of v[i]'s lanes. Overwrites v.
+template <size_t s = kLanes<float> / 2>
+inline VF sums_of_lanes(VF* v) {
+  for (size_t i = 0; i < s; ++i) v[i] = add_pairs<s>(v[i], v[i + s], std::make_index_sequence<kLanes<float>>{});
+  if constexpr (s > 1)
+    return sums_of_lanes<s / 2>(v);
+  else
+    return v[0];
+}
+
+// Rows whose dot products with so many columns are one vector of sums.
+constexpr int dot_rows(int columns) {
+  int rows = static_cast<int>(kLanes<float>);
+  while (rows * columns > kLanes<float>) rows /= 2;
+  return rows;
+}
+
 template <int rows, int columns>
 void dots_along_depth(const SmallProduct& t, const FewColumns& few, int64_t row) {
   constexpr int64_t kL = kLanes<float>;
-  VF acc[rows][columns];
-  for (auto& line : acc)
-    for (VF& v : line) v = broadcast(0.0f);
+  VF acc[kL];
+  for (VF& v : acc) v = broadcast(0.0f);
   const float* a = t.a + row * t.a_row;
   auto step = [&](int64_t p, auto&& get) {
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
       const VF x = get(a + i * t.a_row + p);
 #pragma GCC unroll 4
-      for (int j = 0; j < columns; ++j) acc[i][j] += x * load(&few.of[j][p]);
+      for (int j = 0; j < columns; ++j) acc[i * columns + j] += x * load(&few.of[j][p]);
     }
   };
   int64_t p = 0;
@@ -66,8 +90,14 @@ void dots_along_depth(const SmallProduct& t, const FewColumns& few, int64_t row)
     const Tail tail(t.depth - p);
     step(p, [&](const float* x) { return tail.load(x); });
   }
+  alignas(64) float sums[kL];
+  if constexpr (rows == 1) {
+    for (int j = 0; j < columns; ++j) sums[j] = sum_of_lanes(acc[j]);
+  } else {
+    store(sums, sums_of_lanes(acc));
+  }
   for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < columns; ++j) put(t, row + i, few.first + j, sum_of_lanes(acc[i][j]));
+    for (int j = 0; j < columns; ++j) put(t, row + i, few.first + j, sums[i * columns + j]);
 }
 
 // So many vectors of rows, the last of them with `left` rows.
@@ -98,7 +128,8 @@ void dots_along_rows(const SmallProduct& t, const FewColumns& few, int64_t row, 
 template <int columns>
 void few_columns(const SmallProduct& t, const FewColumns& few, int64_t first, int64_t last) {
   if (t.a_col == 1) {
-    for (; first + 4 <= last; first += 4) dots_along_depth<4, columns>(t, few, first);
+    constexpr int kRows = dot_rows(columns);
+    for (; first + kRows <= last; first += kRows) dots_along_depth<kRows, columns>(t, few, first);
     for (; first < last; ++first) dots_along_depth<1, columns>(t, few, first);
     return;
   }

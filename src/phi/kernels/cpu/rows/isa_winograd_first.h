@@ -1,6 +1,7 @@
 // Winograd's F(4x4, 3x3) for images with channels first. Lanes are tiles, whichever rows they are of.
 #pragma once
 #include "phi/kernels/cpu/rows/isa_phases.h"
+#include "phi/kernels/cpu/rows/isa_tail.h"
 #include "phi/kernels/cpu/rows/isa_winograd.h"
 
 namespace paddle::rows::detail::PD_ISA {
@@ -50,44 +51,39 @@ void each_strip(const WinogradTask& t, F&& f) {
   }
 }
 
-// Six lines of a strip, between the two halves of its transformation; read in groups of four vectors.
+// Six lines of a strip, between the two halves of its transformation. They are read back by the vectors by which they
+// are stored, so that the processor can pass these on while the stores wait behind others.
 struct StripLines {
   static constexpr int64_t kColumns = 4 * (kStrip + 1) + 5 * kVf, kPitch = (kColumns + 15) / 16 * 16;
   alignas(64) float at[6 * kPitch] = {};  // what no input fills is computed with: not as denormals
-  int64_t first = 0;  // where the first column is: so that what is stored is aligned behind the padding
 };
 constexpr float kNoLine[StripLines::kColumns] = {};
 
 // Down the columns: six lines of the input become six, with zeros around the image.
 void strip_columns(const Strip& s, const float* plane, StripLines& lines) {
-  const int64_t begin = s.begin, end = s.end;
   const float* from[6];
   for (int i = 0; i < 6; ++i) from[i] = s.line[i] == kOutside ? kNoLine : plane + s.line[i];
-  lines.first = -begin & (kVf - 1);
-  float* const to = lines.at + lines.first;
   auto step = [&](int64_t k, auto&& read) {
     Vf d[6], out[6];
     for (int i = 0; i < 6; ++i) d[i] = read(from[i] + k);
     input_line(d, out);
-    for (int i = 0; i < 6; ++i) store(to + i * StripLines::kPitch + k, out[i]);
+    for (int i = 0; i < 6; ++i) store(lines.at + i * StripLines::kPitch + k, out[i]);
   };
-  const auto whole = [](const float* x) { return load(x); };
-  for (int64_t k = begin; k + kVf <= end; k += kVf) step(k, whole);
-  if (const int64_t rest = (end - begin) % kVf; rest && end - begin > kVf)
-    step(end - kVf, whole);
-  else if (rest)
-    step(begin, [rest](const float* x) { return load_some<float>(x, rest); });
-  for (int64_t k = 0; k < begin; ++k)
-    for (int i = 0; i < 6; ++i) to[i * StripLines::kPitch + k] = 0;
-  for (int64_t k = end; k < s.columns; ++k)
-    for (int i = 0; i < 6; ++i) to[i * StripLines::kPitch + k] = 0;
+  for (int64_t k = 0; k < s.columns; k += kVf) {
+    if (k >= s.begin && k + kVf <= s.end) {
+      step(k, [](const float* x) { return load(x); });
+    } else {
+      const Lanes inside(s.begin - k, s.end - k);
+      step(k, [&](const float* x) { return inside.load(x); });
+    }
+  }
 }
 
 // Along the lines: v[6 a + i] of each tile.
 void strip_along(const WinogradTask& t, const Strip& s, const StripLines& lines, float* to) {
   for (int64_t a = 0; a < 6; ++a, to += 6 * t.v_pitch) {
     Vf phases[4], next[4] = {};  // beyond the strip: what is computed with is no denormal
-    const float* line = lines.at + a * StripLines::kPitch + lines.first;
+    const float* line = lines.at + a * StripLines::kPitch;
     split4(line, phases);
     for (int64_t k = 0; k < s.tiles; k += kVf) {
       if (k + kVf <= s.tiles) split4(line + 4 * (k + kVf), next);
