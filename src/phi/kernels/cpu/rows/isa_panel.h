@@ -36,8 +36,10 @@ template <int rows, class W>
 void panel_tile(int64_t k, const float* x, int64_t ldx, const W* panel, float* y, int64_t ldy) {
   using V = VecOf<float>;
   V acc[rows][kPanelVectors];
-  for (auto& row : acc)
-    for (V& a : row) a = broadcast(0.0f);
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < kPanelVectors; ++j) acc[i][j] = broadcast(0.0f);
   for (int64_t p = 0; p < k; ++p, panel += kPanelWidth) {
     V w[kPanelVectors];
     for (int j = 0; j < kPanelVectors; ++j) {

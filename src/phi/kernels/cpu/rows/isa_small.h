@@ -23,15 +23,19 @@ void small_tile(const SmallProduct& t, int64_t row, int64_t column, const Tail& 
   constexpr int64_t kL = kLanes<float>;
   auto get = [&](const float* p, int j) { return whole || j + 1 < vectors ? load(p + j * kL) : tail.load(p + j * kL); };
   VF acc[rows][vectors];
-  for (auto& line : acc)
-    for (VF& a : line) a = broadcast(0.0f);
+  // Unrolled, so that no compiler fills them as memory, where they would then stay.
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; ++j) acc[i][j] = broadcast(0.0f);
   // Three rows share an address.
   constexpr int kBases = (rows + 2) / 3;
   const float* base[kBases];
   for (int g = 0; g < kBases; ++g) base[g] = t.a + (row + 3 * g) * t.a_row;
   const float* b = t.b + column;
   const int64_t step = t.a_row;
-  for (int64_t p = 0; p < t.depth; ++p, b += t.ldb) {
+  const int64_t depth = t.depth, next = t.a_col, line = t.ldb;
+  for (int64_t p = 0; p < depth; ++p, b += line) {
     VF w[vectors];
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; ++j) w[j] = get(b, j);
@@ -42,7 +46,7 @@ void small_tile(const SmallProduct& t, int64_t row, int64_t column, const Tail& 
       for (int j = 0; j < vectors; ++j) acc[i][j] += x * w[j];
     }
 #pragma GCC unroll 4
-    for (int g = 0; g < kBases; ++g) base[g] += t.a_col;
+    for (int g = 0; g < kBases; ++g) base[g] += next;
   }
   float* c = t.c + row * t.ldc + column;
 #pragma GCC unroll 12

@@ -74,6 +74,7 @@ template <int rows, int columns>
 void dots_along_depth(const SmallProduct& t, const FewColumns& few, int64_t row) {
   constexpr int64_t kL = kLanes<float>;
   VF acc[kL];
+#pragma GCC unroll 16
   for (VF& v : acc) v = broadcast(0.0f);
   const float* a = t.a + row * t.a_row;
   auto step = [&](int64_t p, auto&& get) {
@@ -106,8 +107,10 @@ void dots_along_rows(const SmallProduct& t, const FewColumns& few, int64_t row, 
   constexpr int64_t kL = kLanes<float>;
   const Tail tail(left);
   VF acc[vectors][columns];
-  for (auto& line : acc)
-    for (VF& v : line) v = broadcast(0.0f);
+#pragma GCC unroll 4
+  for (int i = 0; i < vectors; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; ++j) acc[i][j] = broadcast(0.0f);
   const float* a = t.a + row;
   for (int64_t p = 0; p < t.depth; ++p, a += t.a_col) {
 #pragma GCC unroll 4

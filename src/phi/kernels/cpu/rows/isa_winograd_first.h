@@ -124,8 +124,10 @@ void first_input(const WinogradTask& t, int64_t begin, int64_t end) {
 template <int vectors>
 void first_block(int64_t channels, const float* u, const float* v, float* m, int64_t row) {
   Vf acc[kFirstFilters][vectors];
-  for (auto& of_filter : acc)
-    for (Vf& a : of_filter) a = broadcast(0.0f);
+#pragma GCC unroll 8
+  for (int k = 0; k < kFirstFilters; ++k)
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; ++j) acc[k][j] = broadcast(0.0f);
   for (int64_t c = 0; c < channels; ++c, u += kFirstFilters, v += row) {
     Vf x[vectors];
     for (int j = 0; j < vectors; ++j) x[j] = load(v + j * kVf);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/cpu_features.h"
 #include "base/parallel_for.h"
 #include "phi/kernels/cpu/rows/row_table.h"
 #include "phi/kernels/cpu/tile/transpose.h"
@@ -65,6 +66,20 @@ void share_depth(const MatrixF32& a, const MatrixF32& b, float* c, int64_t parts
   for (int64_t i = 1; i < parts; ++i) row_fns<float>().add_to(c, of(i), size);
 }
 
+// With vectors of 16, on Sapphire Rapids and Emerald Rapids: whole vectors of columns, or few columns beyond them, are
+// worth more there than little depth.
+bool pays_avx512(int64_t m, int64_t n, int64_t k, bool dense) {
+  const int64_t rest = n % 16;
+  const bool filled = rest == 0 || (n > 16 && rest <= 4);
+  if (!dense) {
+    if (m < 16) return k <= 32 && n * k <= 256 * m;
+    return (k <= 64 && n <= 100) || (k <= 128 && n <= 64 && filled);
+  }
+  if (k <= 64) return true;
+  if (k <= 128) return (m <= 32 && n <= 64) || (m >= 16 && filled);
+  return m >= 16 && m <= 512 && n >= 48 && n <= 64 && filled;
+}
+
 }  // namespace
 
 // A single column is a product of its own kind, for which the tiles here are too wide; a transposed b is copied, which
@@ -74,15 +89,14 @@ bool small_gemm_pays(const MatrixF32& a, const MatrixF32& b) {
   const int64_t m = a.rows, n = b.cols, k = a.cols;
   const bool dense = b.col_stride == 1;
   if (n < 2 || n > 128) return false;
+  if (cpu_isa() == CpuIsa::kAvx512) return pays_avx512(m, n, k, dense);
   if (k <= 64 || (k <= 128 && n >= 8)) return m >= 16 || dense || k <= 32;
   return m >= 8 && m <= 64 && n >= 8 && n < 64 && k >= 16 * m && dense;
 }
 
 void small_gemm(const MatrixF32& a, const MatrixF32& b, float* c) {
   // Part of a vector costs as much as a whole one.
-  // Part of a vector costs as much as a whole one.
-  const int64_t line =
-      std::max<int64_t>(1, (b.cols + 7) / 8 * 8 * a.cols);  // half a vector costs as much as a whole one
+  const int64_t line = std::max<int64_t>(1, (b.cols + 7) / 8 * 8 * a.cols);
   const int64_t parts = std::min<int64_t>({num_threads(), a.rows * line / kWork, a.cols / 16});
   if (parts > 1 && a.cols > 8 * a.rows) return share_depth(a, b, c, parts);
   parallel_for(0, a.rows, std::max<int64_t>(1, kWork / line), [&](int64_t begin, int64_t end) {
