@@ -150,3 +150,11 @@ def test_sizes_of_proposals_and_targets_are_checked_against_each_other():
     match(paddle.ones([2, 2]))
     with pytest.raises(ValueError, match="gt_score"):
         match(paddle.ones([1, 2]))
+
+
+def test_prior_boxes_share_the_image_unless_both_steps_are_given():
+    features, image = paddle.ones([1, 1, 2, 4]), paddle.ones([1, 3, 20, 20])
+    centre = lambda *steps: ops.prior_box(features, image, [4.0], steps=steps)[0].numpy()[1, 1, 0].reshape(2, 2).mean(0) * 20  # noqa: E731
+    np.testing.assert_allclose(centre(3.0, 6.0), [4.5, 9.0], rtol=1e-6)
+    for steps in ((0.0, 0.0), (3.0, 0.0), (0.0, 6.0)):
+        np.testing.assert_allclose(centre(*steps), [1.5 * 5, 1.5 * 10], rtol=1e-6)

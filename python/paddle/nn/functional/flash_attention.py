@@ -44,7 +44,7 @@ def flash_attention(
     Args:
         query, key, value (Tensor): [B, S, H, D]; fewer heads in key and value are shared.
         dropout (float): of the weights, in training.
-        causal (bool): a query does not see the keys after it.
+        causal (bool): query i does not see the keys after key i, however many there are of each.
         return_softmax (bool): also return the attention weights [B, H, S_q, S_k].
         fixed_seed_offset, rng_name: accepted.
         training (bool): whether dropout happens.

@@ -37,10 +37,8 @@ def attend(query, key, value, mask=None, dropout=0.0, causal=False, training=Tru
     q, k, v = (paddle.transpose(t, [0, 2, 1, 3]) for t in (query, key, value))
     scores = paddle.matmul(q * scale, k, transpose_y=True)
     if causal:
-        # The last query sees everything: bottom right aligned.
-        rows, columns = scores.shape[-2], scores.shape[-1]
-        row = paddle.arange(0, rows, dtype="int64").unsqueeze(1) + (columns - rows)
-        ahead = paddle.arange(0, columns, dtype="int64").unsqueeze(0) > row
+        row = paddle.arange(0, scores.shape[-2], dtype="int64").unsqueeze(1)
+        ahead = paddle.arange(0, scores.shape[-1], dtype="int64").unsqueeze(0) > row
         scores = paddle.where(ahead, paddle.full([], -math.inf, scores.dtype), scores)
     if mask is not None:
         if mask.dtype == paddle.bool:
@@ -59,6 +57,13 @@ def fused(query, key, value, mask=None, causal=False, scale=None):
     if not paddle.in_dynamic_mode():
         return attend(query, key, value, mask, 0.0, causal, False, scale)[0]
     scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    rows, columns = query.shape[1], key.shape[1]
+    if causal and rows != columns:  # to the operator the last query sees all keys; here the first sees the first
+        seen, causal = paddle.tril(paddle.ones([rows, columns], "bool")), False
+        if mask is None or mask.dtype == paddle.bool:
+            mask = seen if mask is None else paddle.logical_and(mask, seen)
+        else:
+            mask = paddle.where(seen, mask, paddle.full([], -math.inf, mask.dtype))
     return _C_ops.attention(query, key, value, mask, scale, causal)
 
 
@@ -73,7 +78,7 @@ def scaled_dot_product_attention(
         key, value (Tensor): [B, S_k, H_kv, D].
         attn_mask (Tensor, optional): bool (True attends) or floating point (added); broadcasts to [B, H, S_q, S_k].
         dropout_p (float): of the attention weights, in training.
-        is_causal (bool): a query does not see the keys after it.
+        is_causal (bool): query i does not see the keys after key i, however many there are of each.
         training (bool): whether dropout happens.
         backend (str, optional): accepted; every backend computes the same.
         scale (float, optional): 1 / sqrt(D) when None.

@@ -28,8 +28,9 @@ void prior_box(OpCall& c) {
   rules::prior_box::Args a(c);
   const int64_t height = a.input.size(2), width = a.input.size(3);
   const auto image_h = static_cast<double>(a.image.size(2)), image_w = static_cast<double>(a.image.size(3));
-  const double step_w = a.step_w == 0 ? image_w / static_cast<double>(width) : a.step_w;
-  const double step_h = a.step_h == 0 ? image_h / static_cast<double>(height) : a.step_h;
+  const bool stepped = a.step_w != 0 && a.step_h != 0;  // else places share the image evenly, as official Paddle has it
+  const double step_w = stepped ? a.step_w : image_w / static_cast<double>(width);
+  const double step_h = stepped ? a.step_h : image_h / static_cast<double>(height);
   const std::vector<double> ratios = rules::expanded_ratios(a.aspect_ratios, a.flip);
   std::vector<std::pair<double, double>> sizes;
   for (size_t i = 0; i < a.min_sizes.size(); ++i) {
