@@ -49,9 +49,9 @@ _tensor_patch.install()
 from . import tensor  # noqa: E402 - completes Tensor; needs the dtypes above
 
 _SUBMODULES = frozenset(
-    """amp audio autograd base callbacks compat cost_model dataset device distributed distribution fft fluid
-    framework geometric hapi hub incubate inference io jit linalg metric nn onnx optimizer pir profiler quantization
-    reader regularizer signal sparse special static sysconfig tensor text utils version vision
+    """amp audio autograd base callbacks compat dataset device distributed distribution fft fluid
+    framework functional geometric hapi hub incubate inference io jit linalg metric nn onnx optimizer pir profiler quantization
+    random reader regularizer signal sparse special static sysconfig tensor text utils version vision
     common_ops_import pir_utils""".split()
 )
 # Names that live in a submodule and are also offered here.

@@ -188,7 +188,34 @@ void infer(OpCall& c) {
   c.metas_ready = true;
 }
 
+// Whether an in-place call gives its target another dtype: a comparison, say. A view can't take on memory of its own,
+// since its base would not know.
+bool changes_dtype(OpCall& c) {
+  if (!c.inplace || c.num_outs() != 1 || c.op.outs[0].inplace_of < 0) return false;
+  if (c.op.outs[0].kind != ArgKind::kTensor) return false;
+  const Tensor& t = c.args[c.op.outs[0].inplace_of].tensor();
+  const TensorMeta& m = c.meta(0);
+  return t.defined() && m.dtype != DType::kUndefined && m.dtype != t.dtype() && m.shape == t.shape() && !t->base &&
+         t.stop_gradient();
+}
+
+// The target takes on the result's memory and dtype; views of it keep the old elements.
+void replace_target(OpCall& c) {
+  Tensor target = c.args[c.op.outs[0].inplace_of].tensor();
+  OpCall plain(c.op, c.args);
+  run_eager(plain);
+  TensorImpl& a = *target.impl();
+  const TensorImpl& b = *plain.out(0).impl();
+  a.dtype = b.dtype;
+  a.strides = b.strides;
+  a.offset = b.offset;
+  a.storage = b.storage;
+  c.out(0) = target;
+}
+
 void run_kernel(OpCall& c) {
+  if (changes_dtype(c)) [[unlikely]]
+    return replace_target(c);
   if (c.inplace || c.op.has(kInplaceOnly)) {
     bind_inplace_outputs(c);
     set_operands_apart(c);

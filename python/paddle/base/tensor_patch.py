@@ -152,7 +152,11 @@ def cpu(self):
 
 
 def cuda(self, device_id=None, blocking=True):
-    """This tensor on a CUDA device."""
+    """This tensor on a CUDA device; in a program under construction, whose executor chooses the device, itself."""
+    from ..jit._trace_api import is_traced  # jit needs tensors, which need this
+
+    if is_traced(self):
+        return self
     return _on(self, core.CUDAPlace(0 if device_id is None else device_id))
 
 

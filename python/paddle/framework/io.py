@@ -90,11 +90,25 @@ def _check_configs(configs, known, what) -> None:
             raise ValueError(f"The additional config ({key}) of `paddle.{what}` is not supported.")
 
 
+def _is_static(obj, name) -> bool:
+    """Whether ``obj`` is of that class of ``paddle.static``, which isn't imported for the question."""
+    home = sys.modules.get("paddle.pir.program" if name == "Program" else "paddle.static.scope")
+    return home is not None and isinstance(obj, getattr(home, name))
+
+
+def _save_program(program, path) -> None:
+    from ..static.io import ir
+
+    with atomic_writer(path) as file:
+        file.write(ir.to_json(program).encode())
+
+
 def save(obj, path, protocol=4, **configs) -> None:
     """Writes ``obj`` to ``path``.
 
     Args:
-        obj: a state dict, a tensor, or any nest of dicts, lists and tuples of tensors, arrays, numbers and strings.
+        obj: a state dict, a tensor (of static mode's scopes too), any nest of dicts, lists and tuples of tensors, arrays,
+            numbers and strings, or a ``static.Program`` (without values of its parameters).
         path: a file name (missing folders are made; the file appears whole or not at all), or a binary file object.
         protocol: pickle protocol, 2 to 4. Below 4 arrays of 1 GiB and more are cut into slices.
         configs: ``use_binary_format`` (bool): write one tensor in the binary form of ``.pdiparams``.
@@ -112,6 +126,10 @@ def save(obj, path, protocol=4, **configs) -> None:
         return
     if _is_layer(obj):
         raise ValueError("paddle do not support saving `paddle.nn.Layer` object.")
+    if _is_static(obj, "Program"):
+        return _save_program(obj, path)
+    if _is_static(obj, "DenseTensor"):
+        obj = obj.value
     if _is_state_dict(obj):
         obj = split_big_arrays(_build_saved_state_dict(obj), protocol)
     with atomic_writer(path) as file:
@@ -195,6 +213,10 @@ def load(path, **configs):
         file.seek(-len(start), os.SEEK_CUR)
         if start == b"\0":
             return _load_binary(file, where, return_numpy)
+        if start == b"{":
+            from ..static.io import deserialize_program
+
+            return deserialize_program(file.read())
         result = RestrictedUnpickler(file, where).load()
     if isinstance(result, dict):
         try:

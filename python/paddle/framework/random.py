@@ -46,6 +46,29 @@ class Generator:
         """Goes back to a state of ``get_state``."""
         core.set_rng_state((int(state[0]), int(state[1])))
 
+    def register_state_index(self) -> int:
+        """Keeps the state and starts a further one at the same seed; returns the new one's number."""
+        state = self.get_state()
+        _parked[_current[0]] = state
+        _current[0] = max(_parked) + 1
+        return _current[0]
+
+    def get_state_index(self) -> int:
+        """The number of the state in use."""
+        return _current[0]
+
+    def set_state_index(self, index: int) -> None:
+        """Goes on where the state of that number was left.
+
+        Raises:
+            ValueError: there is none.
+        """
+        _parked[_current[0]] = self.get_state()
+        if index not in _parked:
+            raise ValueError(f"there is no state {index}: expected one of {sorted(_parked)}")
+        _current[0] = index
+        self.set_state(_parked[index])
+
     def __deepcopy__(self, memo):
         return self
 
@@ -53,6 +76,8 @@ class Generator:
         return f"Generator({self.get_state()})"
 
 
+_parked: dict = {}  # states by number, as they were left
+_current = [0]  # the number of the state in use
 default_generator = Generator()
 
 

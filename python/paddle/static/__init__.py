@@ -6,7 +6,7 @@ import importlib as _importlib
 
 from .input_spec import InputSpec  # noqa: F401
 
-_SUBMODULES = ("nn", "amp", "io", "quantization")
+_SUBMODULES = ("nn", "amp", "io")
 _HOME = {
     name: module
     for module, names in {

@@ -133,12 +133,13 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
 
 
 def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, name=None):  # noqa: A001
-    """start, start + step, ... up to and with `end`; with one argument from 0 to it."""
+    """start, start + step, ... up to and with `end`; with one argument from 0 to it. Numbers give the default dtype."""
     if end is None:
         start, end = 0, start
     count = math.floor((_float(end) - _float(start)) / _float(step)) + 1
-    whole = not any(_is_float(v) for v in (start, end, step))
-    dtype = (core.int64 if whole else core.get_default_dtype()) if dtype is None else dtype
+    if dtype is None:
+        own = [v.dtype for v in (start, end, step) if isinstance(v, Tensor)]
+        dtype = own[0] if own else core.get_default_dtype()
     values = _C_ops.arange(0, count, 1, core.float64, place_of(device)) * _float(step) + _float(start)
     return created(_C_ops.cast(values, dtype), out, requires_grad)
 

@@ -21,6 +21,10 @@ def disable_prim() -> None:
     set_flags({"FLAGS_prim_all": False})
 
 
+def prim2orig(block=None) -> None:
+    """Nothing to do: a program's operators are decomposed as it is compiled, and stay in it as they were written."""
+
+
 def prim_enabled() -> bool:
     """Whether operators are decomposed."""
     return bool(get_flags("FLAGS_prim_all")["FLAGS_prim_all"])

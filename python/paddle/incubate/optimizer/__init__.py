@@ -1,6 +1,7 @@
 """Optimizers around optimizers."""
 
 from ...optimizer import LBFGS
+from . import functional  # noqa: F401
 from .lookahead import LookAhead
 from .model_average import ModelAverage
 

@@ -58,7 +58,7 @@ def cross_entropy(
     Args:
         input (Tensor): [N, ..., K], logits, or probabilities without `use_softmax`.
         label (Tensor): class indices of shape [N, ...] or [N, ..., 1] in [0, K); or with `soft_label` probabilities in
-            the shape of `input`.
+            the shape of `input`; or with `label_smoothing` one-hot labels in that shape.
         weight (Tensor, optional): [K], a weight for every class.
         ignore_index (int): labels whose loss is zero. They don't count in the mean's divisor either, unless this is
             negative and there are no weights.
@@ -119,6 +119,8 @@ def cross_entropy(
 def _smoothed(input, label, axis, epsilon):
     """Class indices as smoothed probabilities in the shape of `input`."""
     if len(label.shape) == len(input.shape):
+        if label.shape[axis] == input.shape[axis] != 1:  # one-hot already
+            return label.astype(input.dtype) * (1.0 - epsilon) + epsilon / input.shape[axis]
         label = paddle.squeeze(label, axis)
     axis = axis % len(input.shape)
     hot = F.one_hot(label, input.shape[axis]).astype(input.dtype)

@@ -8,6 +8,7 @@ import paddle
 from ... import _C_ops
 from .. import functional as F
 from ._args import check_reduction, names_errors, reduce
+from .sequence_distance import edit_distance  # noqa: F401
 from .cross_entropy import (  # noqa: F401
     cross_entropy,
     margin_cross_entropy,

@@ -64,7 +64,8 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
         label (Tensor): [N] or [] integers.
         head_weight (Tensor): [D, cutoffs[0] + number of clusters].
         tail_weights (list of pairs): for every cluster a projection [D, d] and a weight [d, size].
-        cutoffs (sequence of int): where the clusters begin, increasing, ended by the number of classes.
+        cutoffs (sequence of int): where the clusters begin, increasing, ended by the number of classes. Clusters that
+            begin where it ends hold no labels.
         head_bias (Tensor, optional): of the head.
 
     Returns:
@@ -92,7 +93,7 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
     first = bounds[1]
     chosen = paddle.clip(label, 0, first - 1)
     output = paddle.take_along_axis(head, chosen.unsqueeze(1), 1).squeeze(1)
-    for i, (project, out_weight) in enumerate(tail_weights):
+    for i, (project, out_weight) in enumerate(tail_weights[: len(bounds) - 2]):
         low, high = bounds[i + 1], bounds[i + 2]
         inside = paddle.logical_and(label >= low, label < high)
         local = F.log_softmax(paddle.matmul(paddle.matmul(input, project), out_weight), axis=1)

@@ -203,30 +203,43 @@ def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, data_format="N
     return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-def _lp(avg, max_pool, n, x, norm_type, kernel_size, **window):
-    kernel = as_list(kernel_size, n, "kernel_size", "lp_pool")
+def _lp(max_pool, x, norm_type, kernel, **window):
+    """The norm over windows of [N, C, H, W] (or "NHWC"): of their elements, however many ``ceil_mode`` leaves them."""
     if norm_type == 0:
         raise ValueError("Attr(norm_type) of lp_pool must not be 0")
     if math.isinf(norm_type):
         return max_pool(x)
-    means = avg(paddle.pow(x, norm_type), kernel, exclusive=False, **window)
-    return paddle.pow(means * float(math.prod(kernel)), 1.0 / norm_type)
+    sums = avg_pool2d(paddle.pow(x, norm_type), kernel, exclusive=False, divisor_override=1, **window)
+    return paddle.pow(sums, 1.0 / norm_type)
+
+
+def _as_row(size, unit):
+    """A size of one dimension as that of a row [1, L]."""
+    if size is None or isinstance(size, str):
+        return size
+    size = [size] if isinstance(size, int) else list(size)
+    return [unit] * len(size) + size
 
 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None):
     """(Sum over the window of x ** `norm_type`) ** (1 / `norm_type`); the maximum for infinity. [N, C, L] or "NLC"."""
     last = channels_last(data_format, 1, "lp_pool1d")
     x = paddle.transpose(x, [0, 2, 1]) if last else x
-    out = _lp(
-        avg_pool1d, lambda v: max_pool1d(v, kernel_size, stride, padding, ceil_mode=ceil_mode), 1, x,
-        float(norm_type), kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
-    )  # fmt: skip
+    if math.isinf(norm_type):
+        out = max_pool1d(x, kernel_size, stride, padding, ceil_mode=ceil_mode)
+    else:
+        out = _lp(
+            None, paddle.unsqueeze(x, 2), float(norm_type), [1, *as_list(kernel_size, 1, "kernel_size", "lp_pool")],
+            stride=_as_row(stride, 1), padding=_as_row(padding, 0), ceil_mode=ceil_mode,
+        )  # fmt: skip
+        out = paddle.squeeze(out, 2)
     return paddle.transpose(out, [0, 2, 1]) if last else out
 
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):
     """(Sum over the window of x ** `norm_type`) ** (1 / `norm_type`); the maximum for infinity."""
     return _lp(
-        avg_pool2d, lambda v: max_pool2d(v, kernel_size, stride, padding, False, ceil_mode, data_format), 2, x,
-        float(norm_type), kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, data_format=data_format,
+        lambda v: max_pool2d(v, kernel_size, stride, padding, False, ceil_mode, data_format), x, float(norm_type),
+        as_list(kernel_size, 2, "kernel_size", "lp_pool"), stride=stride, padding=padding, ceil_mode=ceil_mode,
+        data_format=data_format,
     )  # fmt: skip

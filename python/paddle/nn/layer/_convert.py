@@ -66,7 +66,8 @@ class ConvertMixin:
             if not any(layer is e or (isinstance(e, type) and isinstance(layer, e)) for e in excluded):
                 yield layer
 
-    def _convert_tensors(self, device, dtype, floating_only, excluded=None, include_sublayers=True):
+    def _convert_tensors(self, device, dtype, floating_only, excluded=None, include_sublayers=True, shown=None):
+        """``shown``: how the layers say afterwards what their dtype is (default: as a ``paddle.dtype``)."""
         layers = list(self._each_layer_but(excluded)) if include_sublayers else [self]
         for layer in layers:
             for table in (layer._parameters, layer._buffers):
@@ -75,7 +76,7 @@ class ConvertMixin:
                         cast = dtype if not floating_only or tensor.is_floating_point() else None
                         _convert(tensor, device, cast)
             if dtype is not None:
-                layer._dtype = dtype
+                layer._dtype = getattr(paddle, dtype) if shown is None else shown
         return self
 
     def _to_impl(self, device=None, dtype=None, blocking=None, non_blocking=None, include_sublayers=True,
@@ -85,8 +86,8 @@ class ConvertMixin:
         if blocking is not None and not isinstance(blocking, bool):
             raise AssertionError("blocking value error, must be the True, False or None")
         device = None if device is None else _place_of(device)
-        dtype = None if dtype is None else _dtype_name(dtype, TypeError)
-        return self._convert_tensors(device, dtype, floating_only, include_sublayers=include_sublayers)
+        name = None if dtype is None else _dtype_name(dtype, TypeError)
+        return self._convert_tensors(device, name, floating_only, None, include_sublayers, dtype)
 
     def to(self, device=None, dtype=None, blocking=None, non_blocking=None):
         """Moves every parameter and buffer to `device` and casts them to `dtype`, in place.

@@ -202,7 +202,7 @@ class LPPool1D(_Window):
 
     def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None):
         super().__init__()
-        self.norm_type = norm_type
+        self.norm_type = float(norm_type)
         self.ksize = kernel_size
         self.stride = stride
         self.padding = padding
@@ -225,7 +225,7 @@ class LPPool2D(_Window):
 
     def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):
         super().__init__()
-        self.norm_type = norm_type
+        self.norm_type = float(norm_type)
         self.ksize = kernel_size
         self.stride = kernel_size if stride is None else stride
         self.padding = padding

@@ -13,9 +13,9 @@ __all__ = []
 
 
 def norm_except_dim(p, dim):
-    """The L2 norm over every dimension but `dim`, as a 1-D tensor; over all of them, a [1] tensor, for None or -1."""
+    """The L2 norm over every dimension but `dim`, as a 1-D tensor; over all of them, a scalar, for None or -1."""
     if dim is None or dim == -1:
-        return paddle.sqrt(paddle.sum(p * p) + 1e-12).reshape([1])
+        return paddle.sqrt(paddle.sum(p * p) + 1e-12)
     axes = [i for i in range(len(p.shape)) if i != dim]
     return paddle.sqrt(paddle.sum(p * p, axis=axes) + 1e-12)
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 
 from ...io import Dataset
-from ..image import image_load
+from ..image import get_image_backend, image_load
 
 __all__ = []
 
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+
+
+def default_loader(path):
+    """The image in the file `path` as the backend in use gives it, a PIL image in three channels."""
+    image = image_load(path)
+    return image.convert("RGB") if get_image_backend() == "pil" else image
 
 
 def has_valid_extension(filename, extensions):
@@ -46,7 +52,7 @@ class DatasetFolder(Dataset):
 
     Args:
         root (str): a folder with one folder for each class.
-        loader (callable, optional): reads a path; ``image_load`` by default.
+        loader (callable, optional): reads a path; ``default_loader`` by default.
         extensions (sequence of str, optional): of file names; those of images by default.
         transform (callable, optional): applied to each image.
         is_valid_file (callable, optional): instead of `extensions`.
@@ -64,7 +70,7 @@ class DatasetFolder(Dataset):
         samples = make_dataset(root, class_to_idx, extensions, is_valid_file)
         if not samples:
             raise RuntimeError(f"Found 0 directories in subfolders of: {root}\nSupported extensions are: {extensions}")
-        self.loader = image_load if loader is None else loader
+        self.loader = default_loader if loader is None else loader
         self.extensions = extensions
         self.classes, self.class_to_idx = classes, class_to_idx
         self.samples, self.targets = samples, [s[1] for s in samples]
@@ -95,7 +101,7 @@ class ImageFolder(Dataset):
         self.samples = [path for path in _files(root) if wanted(path)]
         if not self.samples:
             raise RuntimeError(f"Found 0 files in subfolders of: {root}\nSupported extensions are: {extensions}")
-        self.loader = image_load if loader is None else loader
+        self.loader = default_loader if loader is None else loader
         self.extensions = extensions
         self.transform = transform
 

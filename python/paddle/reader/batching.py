@@ -1,8 +1,8 @@
-"""Readers: functions of no arguments that give a generator of samples."""
+"""Samples of a reader in lists."""
 
 from __future__ import annotations
 
-__all__ = ["batch"]
+__all__ = []
 
 
 def batch(reader, batch_size: int, drop_last: bool = False):
