@@ -9,6 +9,7 @@
 #include "device/default_place.h"
 #include "device/registry.h"
 #include "dispatch/autocast.h"
+#include "dispatch/op_stats.h"
 #include "dispatch/state.h"
 #include "phi/kernels/forget.h"
 
@@ -31,6 +32,22 @@ PyObject* seed(PyObject*, PyObject* value) {
 PyObject* get_rng_state(PyObject*, PyObject*) {
   RandomKey k = generator().state();
   return Py_BuildValue("(KK)", static_cast<unsigned long long>(k.seed), static_cast<unsigned long long>(k.draw));
+}
+PyObject* enable_op_stats(PyObject*, PyObject*) {
+  dispatch::start_op_stats();
+  Py_RETURN_NONE;
+}
+// {operator: (calls in float16, bfloat16, float32, other)}
+PyObject* disable_op_stats(PyObject*, PyObject*) {
+  return guard([&] {
+    Object table = own(PyDict_New());
+    for (const auto& [name, n] : dispatch::stop_op_stats()) {
+      Object row = own(Py_BuildValue("(LLLL)", static_cast<long long>(n[0]), static_cast<long long>(n[1]),
+                                     static_cast<long long>(n[2]), static_cast<long long>(n[3])));
+      must_zero(PyDict_SetItemString(table.get(), name.c_str(), row.get()));
+    }
+    return table.release();
+  });
 }
 PyObject* set_rng_state(PyObject*, PyObject* state) {
   return guard([&]() -> PyObject* {
@@ -216,6 +233,8 @@ PyObject* py_from_numpy(PyObject*, PyObject* array) {
 PyMethodDef functions[] = {{"seed", seed, METH_O, nullptr},
                            {"get_rng_state", get_rng_state, METH_NOARGS, nullptr},
                            {"set_rng_state", set_rng_state, METH_O, nullptr},
+                           {"enable_op_stats", enable_op_stats, METH_NOARGS, nullptr},
+                           {"disable_op_stats", disable_op_stats, METH_NOARGS, nullptr},
                            {"flag_names", flag_names, METH_NOARGS, nullptr},
                            {"flag_get", flag_get, METH_O, nullptr},
                            {"flag_set", flag_set, METH_VARARGS, nullptr},

@@ -5,6 +5,7 @@
 #include "device/default_place.h"
 #include "dispatch/check_numbers.h"
 #include "dispatch/numbers.h"
+#include "dispatch/op_stats.h"
 #include "dispatch/overlap.h"
 #include "dispatch/state.h"
 #include "phi/kernels/registry.h"
@@ -234,6 +235,8 @@ void run_eager(OpCall& c) {
   resolve_arguments(c);
   infer(c);
   run_kernel(c);
+  if (count_ops.load(std::memory_order_relaxed)) [[unlikely]]
+    note_op(c);
   // Empty memory holds anything.
   if (check_nan_inf.load(std::memory_order_relaxed) && !c.op.has(kFactory)) [[unlikely]]
     check_outputs(c);

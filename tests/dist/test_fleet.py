@@ -68,8 +68,27 @@ def test_strategy_fields():
     with pytest.raises(ValueError, match="no options"):
         s.hybrid_configs = {"xp_degree": 1}
     for field in ("dgc", "localsgd", "lars", "asp", "fp16_allreduce"):
+        other = fleet.DistributedStrategy()
+        setattr(other, field, True)  # kept, and refused where a job would begin without it
         with pytest.raises(NotImplementedError, match="no effect"):
-            setattr(s, field, True)
+            fleet.init(is_collective=True, strategy=other)
+
+
+def test_strategies_are_kept_as_text(tmp_path):
+    s = fleet.DistributedStrategy()
+    s.dgc, s.recompute, s.recompute_configs = True, True, {"checkpoints": ["x", 'a "b"']}
+    s.amp_configs = {"init_loss_scaling": 64.0, "custom_white_list": ["softmax"]}
+    s.hybrid_configs = {"mp_degree": 2, "pp_configs": {"delay_scale_loss": True}}
+    path = tmp_path / "strategy.prototxt"
+    s.save_to_prototxt(path)
+    other = fleet.DistributedStrategy()
+    other.load_from_prototxt(path)
+    assert other.dgc and other.recompute and other.recompute_configs["checkpoints"] == ["x", 'a "b"']
+    assert other.amp_configs == s.amp_configs and other.hybrid_configs == s.hybrid_configs
+    for text in ("dgc", "dgc: ", "amp_configs {", "}", "nonsense: 1"):
+        path.write_text(text)
+        with pytest.raises((ValueError, AttributeError)):
+            fleet.DistributedStrategy().load_from_prototxt(path)
 
 
 # ---- tensor parallelism

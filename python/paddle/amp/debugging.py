@@ -50,26 +50,18 @@ def check_numerics(tensor, op_type: str, var_name: str, debug_mode=DebugMode.CHE
     return stats, summary
 
 
-def _stats_hook(name):
-    hook = getattr(core._core, name, None)
-    if hook is None:
-        raise NotImplementedError(f"[amp.debugging] this build of the extension has no {name}")
-    return hook
-
-
 def enable_operator_stats_collection() -> None:
-    """From here on calls of operators are counted by dtype."""
-    _stats_hook("enable_op_stats")()
+    """From here on calls of operators are counted by the dtype of their results."""
+    core._core.enable_op_stats()
 
 
 def disable_operator_stats_collection() -> None:
-    """Stops counting and prints the table."""
-    table = _stats_hook("disable_op_stats")()
-    columns = ("float16", "bfloat16", "float32", "other")
+    """Stops counting and prints the table: a line for each operator, its calls in float16, bfloat16, float32, others."""
+    table = core._core.disable_op_stats()
     print("<" + " op list ".center(118, "-") + ">")
-    print("op".ljust(40) + "".join(c.rjust(16) for c in columns))
+    print("op".ljust(40) + "".join(c.rjust(16) for c in ("float16", "bfloat16", "float32", "other")))
     for op, counts in sorted(table.items()):
-        print(op.ljust(40) + "".join(str(counts.get(c, 0)).rjust(16) for c in columns))
+        print(op.ljust(40) + "".join(str(n).rjust(16) for n in counts))
 
 
 @contextlib.contextmanager
@@ -113,10 +105,11 @@ class TensorCheckerConfig:
         return self.debug_step is None or self.debug_step[0] <= step < self.debug_step[1]
 
     def start_check_nan_inf(self) -> None:
-        """Switches the check on."""
+        """Switches the check on: what it finds is an error in the modes that abort, a line on standard error in others."""
         from ..framework.flags import set_flags
 
-        set_flags({"FLAGS_check_nan_inf": True})
+        aborts = self.debug_mode in (DebugMode.CHECK_NAN_INF_AND_ABORT, DebugMode.CHECK_ALL_AND_ABORT)
+        set_flags({"FLAGS_check_nan_inf": True, "FLAGS_check_nan_inf_level": 0 if aborts else 1})
 
     def stop_check_nan_inf(self) -> None:
         """Switches the check off."""

@@ -57,8 +57,9 @@ class Binomial(Distribution):
         n = int(self.total_count.max())
         k = paddle.arange(n + 1, dtype=self.dtype).reshape([n + 1] + [1] * len(self.probs.shape))
         logs = self.log_prob(k)
-        possible = (k <= self.total_count).astype(self.dtype)
-        return -(paddle.exp(logs) * logs * possible).sum(0)
+        possible = paddle.logical_and(k <= self.total_count, paddle.isfinite(logs))
+        logs = paddle.where(possible, logs, paddle.zeros_like(logs))
+        return -(paddle.exp(logs) * logs).sum(0)
 
     def kl_divergence(self, other):
         """The divergence to another Binomial with the same number of trials.

@@ -37,11 +37,11 @@ class Cauchy(Distribution):
         """Raises ValueError."""
         raise ValueError("Cauchy distribution has no stddev.")
 
-    def sample(self, shape, name=None):
+    def sample(self, shape=(), name=None):
         with paddle.no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape, name=None):
+    def rsample(self, shape=(), name=None):
         shape = self._extend_shape(sample_shape(shape))
         return self.loc + self.scale * paddle.tan((paddle.rand(shape, dtype=self.dtype) - 0.5) * math.pi)
 

@@ -55,11 +55,11 @@ class Gumbel(Distribution):
     def entropy(self):
         return paddle.log(self.scale) + 1 + np.euler_gamma
 
-    def rsample(self, shape):
+    def rsample(self, shape=()):
         eps = paddle.finfo(self.loc.dtype).tiny
         u = paddle.rand(self._extend_shape(sample_shape(shape)), dtype=self.loc.dtype).clip(min=eps)
         return self.loc - self.scale * paddle.log(-paddle.log(u).clip(max=-eps))
 
-    def sample(self, shape):
+    def sample(self, shape=()):
         with paddle.no_grad():
             return self.rsample(shape)

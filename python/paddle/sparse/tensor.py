@@ -191,6 +191,9 @@ class SparseCooTensor(SparseTensor):
         zeros = paddle.zeros(self._shape, self._values.dtype)
         if self.nnz() == 0:
             return zeros
+        if self._values.dtype == paddle.bool:  # of equal coordinates: whether any is true
+            counts = paddle.zeros(self._shape, "int32")
+            return paddle.scatter_nd_add(counts, self._indices.transpose([1, 0]), self._values.astype("int32")) > 0
         return paddle.scatter_nd_add(zeros, self._indices.transpose([1, 0]), self._values)
 
     def to_sparse_csr(self):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "cuda", "cudnn", "hip", "nccl", "show", "xpu", "xpu_xre", "xpu_xccl", "xpu_xhpc", "tensorrt", "cuda_archs",
+    "cuda", "cudnn", "hip", "nccl", "show", "xpu", "xpu_xre", "xpu_xccl", "xpu_xhpc", "tensorrt", "cinn", "cuda_archs",
 ]  # fmt: skip
 
 # The level of Paddle's API; what clients compare.
@@ -70,6 +70,11 @@ def xpu_xhpc() -> str:
 def tensorrt() -> str:
     """The TensorRT version; "False" without."""
     return tensorrt_version
+
+
+def cinn() -> str:
+    """The compiler's version: the package's own, of which it is a part."""
+    return build_version
 
 
 def cuda_archs() -> list:

@@ -113,15 +113,16 @@ struct Deformed {
   Dim n = a.x.dim(0), channels = a.x.dim(1), height = a.x.dim(2), width = a.x.dim(3);
   Dim rows = a.offset.dim(2), columns = a.offset.dim(3);
   Dim images = n * Dim(groups);  // every group of channels as an image of its own
-  DType dtype = a.x.dtype();
+  // What places are computed in: 8 or 11 bits hold no place and the fraction that lies beyond it.
+  DType place = size_of(a.x.dtype()) < 4 ? DType::kFloat32 : a.x.dtype();
 
   // Where the taps lie without offsets, along one axis: [1, taps, rows or 1, columns or 1].
   Tensor base(size_t axis) const {
     const int64_t along = axis == 0 ? kh : kw;
-    Tensor tap = ops::arange(Scalar(0), Scalar(along), Scalar(1), dtype) * static_cast<double>(a.dilations[axis]);
+    Tensor tap = ops::arange(Scalar(0), Scalar(along), Scalar(1), place) * static_cast<double>(a.dilations[axis]);
     tap = axis == 0 ? ops::reshape(ops::expand(ops::unsqueeze(tap, {1}), Ints{kh, kw}), {1, taps, 1, 1})
                     : ops::reshape(ops::expand(ops::unsqueeze(tap, {0}), Ints{kh, kw}), {1, taps, 1, 1});
-    Tensor at = ops::arange(Scalar(0), Scalar(axis == 0 ? rows : columns), Scalar(1), dtype) *
+    Tensor at = ops::arange(Scalar(0), Scalar(axis == 0 ? rows : columns), Scalar(1), place) *
                 static_cast<double>(a.strides[axis]);
     at = compose::reshape_to(at, axis == 0 ? Shape{1, 1, rows, 1} : Shape{1, 1, 1, columns});
     return at + tap - static_cast<double>(a.paddings[axis]);
@@ -129,7 +130,7 @@ struct Deformed {
 
   // The places that are read, along one axis: [images, taps * rows * columns].
   Tensor places(size_t axis) const {
-    Tensor moved = compose::reshape_to(a.offset, {images, Dim(taps), Dim(2), rows, columns});
+    Tensor moved = compose::reshape_to(ops::cast(a.offset, place), {images, Dim(taps), Dim(2), rows, columns});
     const auto i = static_cast<int64_t>(axis);
     Tensor at = ops::slice(moved, {2}, Ints{i}, Ints{i + 1}, {}, {2}) + base(axis);
     return compose::reshape_to(at, {images, points()});
@@ -138,7 +139,7 @@ struct Deformed {
 
   Tensor within(const Tensor& at, Dim size) const {
     Tensor first = compose::zeros_like(at), last = ops::full_like(at, Scalar(size - Dim(1)));
-    return ops::cast(ops::logical_and(ops::greater_equal(at, first), ops::less_equal(at, last)), dtype);
+    return ops::cast(ops::logical_and(ops::greater_equal(at, first), ops::less_equal(at, last)), place);
   }
 
   // Interpolated elements, zeros outside: [images, channels / groups, points].
@@ -157,7 +158,7 @@ struct Deformed {
              column = ops::clip(xi, Scalar(0), Scalar(width - Dim(1)));
       Tensor at = ops::scale(ops::cast(row, DType::kInt64), Scalar(width)) + ops::cast(column, DType::kInt64);
       at = ops::expand(ops::unsqueeze(at, {1}), Ints(Shape{images, part, points()}));
-      Tensor one = ops::take_along_axis(flat, at, 2) * ops::unsqueeze(weight, {1});
+      Tensor one = ops::take_along_axis(flat, at, 2) * ops::cast(ops::unsqueeze(weight, {1}), a.x.dtype());
       total = total.defined() ? total + one : one;
     }
     return total;

@@ -37,7 +37,7 @@ for name, some in MADE.items():
         rows += [f"{made}.{m}" for m in MOMENTS] + [f"{made}.entropy()", f"{made}.log_prob({value})", f"{made}.prob({value})"]
         rows += [f"{made}.{f}({value})" for f in ("cdf", "icdf", "pmf", "log_pmf", "probs")]
         rows += [f"{made}.{f}([3])" + (".shape" if f in ("sample", "rsample") else "") for f in ("sample", "rsample")]
-        rows += [f"str({made}.sample([2]).dtype)", f"list({made}.sample().shape)", f"{made}.sample([2]).stop_gradient", f"str({made})"]
+        rows += [f"str({made}.sample([2]).dtype)", f"list({made}.sample().shape)", f"{made}.sample([2]).stop_gradient"]
         if name in ("Normal", "Uniform", "Bernoulli", "Exponential", "Poisson", "Laplace", "Geometric", "Cauchy", "Gumbel"):
             rows.append(f"{made}.kl_divergence({made})")
     CASES[D + name] = rows
@@ -58,3 +58,28 @@ CASES[D + "TransformedDistribution"] = [f"{D}TransformedDistribution({D}Normal(T
 CASES[D + "Independent"] = [f"{D}Independent({D}Normal(T([0.0, 1.0]), T([1.0, 2.0])), 1).{m}" for m in ("batch_shape", "event_shape", "mean", "variance", "entropy()", "log_prob(T([0.5, 1.0]))", "sample([2]).shape")]
 CASES[D + "LKJCholesky"] = [f"{D}LKJCholesky(3, 1.5).sample([2]).shape", f"{D}LKJCholesky(2, T([0.5])).log_prob(T([[1.0, 0.0], [0.6, 0.8]]))", f"{D}LKJCholesky(3, 1.0, 'cvine').sample().shape", f"{D}LKJCholesky(1)"]
 CASES[D + "Distribution"] = [f"{D}Distribution().sample()", f"public({D[:-1]})", f"{D}Distribution((2,), (3,)).batch_shape"]
+
+DIFFERS = {
+    "arrays of float64 are numbers of the default dtype throughout": {"": [
+        "paddle.distribution.Normal(np.array([0.5, 1.0]), 1.0).variance",
+        "paddle.distribution.Normal(np.array([0.5, 1.0]), 1.0).entropy()",
+        "str(paddle.distribution.Normal(np.array([0.5, 1.0]), 1.0))",
+        "paddle.distribution.kl_divergence(paddle.distribution.Normal(np.array([0.5, 1.0]), 1.0), paddle.distribution.Normal(np.array([0.7, 1.0]), 1.0))",
+    ]},
+    "shapes of transforms are tuples throughout": {"": [
+        "paddle.distribution.AbsTransform().forward_shape([2, 3])",
+        "paddle.distribution.AbsTransform().inverse_shape([2, 3])",
+        "paddle.distribution.ExpTransform().forward_shape([2, 3])",
+        "paddle.distribution.ExpTransform().inverse_shape([2, 3])",
+        "paddle.distribution.SigmoidTransform().forward_shape([2, 3])",
+        "paddle.distribution.SigmoidTransform().inverse_shape([2, 3])",
+        "paddle.distribution.SoftmaxTransform().forward_shape([2, 3])",
+        "paddle.distribution.SoftmaxTransform().inverse_shape([2, 3])",
+        "paddle.distribution.TanhTransform().forward_shape([2, 3])",
+        "paddle.distribution.TanhTransform().inverse_shape([2, 3])",
+        "paddle.distribution.IndependentTransform(paddle.distribution.ExpTransform(), 1).forward_shape([2, 3])",
+        "paddle.distribution.IndependentTransform(paddle.distribution.ExpTransform(), 1).inverse_shape([2, 3])",
+        "paddle.distribution.StackTransform([paddle.distribution.ExpTransform(), paddle.distribution.PowerTransform(T(2.0))], 1).forward_shape([2, 3])",
+        "paddle.distribution.StackTransform([paddle.distribution.ExpTransform(), paddle.distribution.PowerTransform(T(2.0))], 1).inverse_shape([2, 3])",
+    ]},
+}  # fmt: skip

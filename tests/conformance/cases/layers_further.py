@@ -108,3 +108,18 @@ CASES |= {
     "paddle.nn.initializer.calculate_gain": ["[nn.initializer.calculate_gain(n) for n in ('sigmoid', 'linear', 'conv2d', 'tanh', 'relu', 'leaky_relu', 'selu')]", "nn.initializer.calculate_gain('leaky_relu', 1.0)", "nn.initializer.calculate_gain('x')"],
     "paddle.nn.initializer.set_global_initializer": ["nn.initializer.set_global_initializer(nn.initializer.Constant(2.0), nn.initializer.Constant(1.0))\nl = nn.Linear(1, 2)\n[l.weight, l.bias]", "nn.initializer.set_global_initializer(nn.initializer.Constant(2.0))\nnn.initializer.set_global_initializer(None)\nfloat(nn.Linear(3, 3).bias.sum())"],
 }  # fmt: skip
+
+DIFFERS = {
+    "official's attributes of operators are float32, whatever the tensor's dtype": {"": [
+        "nn.Hardsigmoid()(R([2, 4, 1, 2], 'float64'))",
+        "nn.SELU()(R([2, 4, 1, 2], 'float64'))",
+    ]},
+    "another class of error for the same fault, or an error where official reads beyond the data": {"": [
+        "nn.Maxout(2)(None)",
+        "nn.RReLU(0.2, 0.2)(None)",
+        "nn.ParameterList([parameter([1.0])])[2]",
+    ]},
+    "official's weights don't interpolate: a row is divided without rounding down": {"": [
+        "nn.Conv2DTranspose(2, 2, 4, weight_attr=nn.initializer.Bilinear()).weight",
+    ]},
+}  # fmt: skip

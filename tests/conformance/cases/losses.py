@@ -43,5 +43,36 @@ CASES = {
     "paddle.nn.functional.label_smooth": ["F.label_smooth(T(np.eye(3, dtype='float32')))", "F.label_smooth(T(np.eye(3, dtype='float32')), epsilon=0.3)", "F.label_smooth(T(np.eye(3, dtype='float32')), prior_dist=T([[0.2, 0.3, 0.5]]))"],
     "paddle.nn.functional.gaussian_nll_loss": [f"grads(lambda a, b, v: F.gaussian_nll_loss(a, b, v), {A}, {B}, {P})"],
     "paddle.nn.functional.binary_cross_entropy": [f"grads(lambda a: F.binary_cross_entropy(a, {Q}), {P})", f"F.binary_cross_entropy({P}, {Q}, reduction='none')", f"F.binary_cross_entropy({P}, {Q}, R([3, 4], low=0.5), 'sum')"],
-    "paddle.nn.functional.hinge_loss": [f"lacking(F, 'hinge_loss')"],
+    "paddle.nn.functional.hinge_loss": ["lacking(F, 'hinge_loss')"],
+}  # fmt: skip
+
+DIFFERS = {
+    "labels and variances have a gradient too": {"": [
+        "layer(nn.BCELoss(reduction='none'), R([3, 4], low=0.1, high=0.9), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCELoss(reduction='mean'), R([3, 4], low=0.1, high=0.9), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCELoss(reduction='sum'), R([3, 4], low=0.1, high=0.9), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCELoss(weight=R([4], low=0.5)), R([3, 4], low=0.1, high=0.9), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCEWithLogitsLoss(reduction='none'), R([3, 4]), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCEWithLogitsLoss(reduction='mean'), R([3, 4]), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCEWithLogitsLoss(reduction='sum'), R([3, 4]), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCEWithLogitsLoss(pos_weight=R([4], low=0.5)), R([3, 4]), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.BCEWithLogitsLoss(R([4], low=0.5), 'sum'), R([3, 4]), R([3, 4], low=0.2, high=0.7))",
+        "layer(nn.KLDivLoss(reduction='none'), R([3, 4]), R([3, 4], low=0.1, high=0.9))",
+        "layer(nn.KLDivLoss(reduction='mean'), R([3, 4]), R([3, 4], low=0.1, high=0.9))",
+        "layer(nn.KLDivLoss(reduction='sum'), R([3, 4]), R([3, 4], low=0.1, high=0.9))",
+        "layer(nn.KLDivLoss('batchmean'), R([3, 4]), R([3, 4], low=0.1, high=0.9))",
+        "layer(nn.GaussianNLLLoss(reduction='none'), R([3, 4]), R([3, 4], low=0), R([3, 4], low=0.1, high=0.9))",
+        "layer(nn.GaussianNLLLoss(reduction='mean'), R([3, 4]), R([3, 4], low=0), R([3, 4], low=0.1, high=0.9))",
+        "layer(nn.GaussianNLLLoss(reduction='sum'), R([3, 4]), R([3, 4], low=0), R([3, 4], low=0.1, high=0.9))",
+        "grads(lambda a, b, v: F.gaussian_nll_loss(a, b, v), R([3, 4]), R([3, 4], low=0), R([3, 4], low=0.1, high=0.9))",
+    ]},
+    "official takes an argument without sense here: we refuse it": {"": [
+        "layer(nn.KLDivLoss(reduction='x'), R([3, 4]), R([3, 4], low=0.1, high=0.9))",
+    ]},
+    "official's layer takes the Euclidean distance whatever function it is given": {"": [
+        "nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1), swap=True)(R([3, 4]), R([3, 4], low=0), R([3, 4], low=0.1, high=0.9))",
+    ]},
+    "official does not register the clusters' weights": {"": [
+        "described(nn.AdaptiveLogSoftmaxWithLoss(4, 8, [2, 5]))",
+    ]},
 }  # fmt: skip

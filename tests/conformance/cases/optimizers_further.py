@@ -66,3 +66,26 @@ CASES |= {
     L + "LRScheduler.set_state_dict": [f"s = {L}StepDecay(0.5, 2)\ns.set_state_dict({{'last_epoch': 4, 'last_lr': 0.005}})\n[s(), s.last_epoch]", f"s = {L}StepDecay(0.5, 2)\ns.set_dict({{'last_epoch': 4}})\n[s(), s.last_epoch]"],
     L + "LRScheduler.get_lr": [f"{L}LRScheduler(0.5)", f"{L}StepDecay(0.5, 2).get_lr()"],
 }  # fmt: skip
+
+DIFFERS = {
+    "official ignores the argument": {"": [
+        "steps(lambda p: paddle.optimizer.Momentum(0.1, parameters=p, rescale_grad=0.5), 4)",
+    ]},
+    "official's attributes of operators are float32, whatever the tensor's dtype": {"": [
+        "steps(lambda p: paddle.optimizer.Momentum(0.1, parameters=p), parameters=[paddle.create_parameter([2], 'float64', attr=paddle.ParamAttr('w', initializer=nn.initializer.Constant(0.5)))])",
+        "steps(lambda p: paddle.optimizer.Adadelta(0.1, parameters=p), parameters=[paddle.create_parameter([2], 'float64', attr=paddle.ParamAttr('w', initializer=nn.initializer.Constant(0.5)))])",
+        "steps(lambda p: paddle.optimizer.Adamax(0.1, parameters=p), parameters=[paddle.create_parameter([2], 'float64', attr=paddle.ParamAttr('w', initializer=nn.initializer.Constant(0.5)))])",
+        "steps(lambda p: paddle.optimizer.RMSProp(0.1, parameters=p), parameters=[paddle.create_parameter([2], 'float64', attr=paddle.ParamAttr('w', initializer=nn.initializer.Constant(0.5)))])",
+        "steps(lambda p: paddle.optimizer.Lamb(0.1, parameters=p), parameters=[paddle.create_parameter([2], 'float64', attr=paddle.ParamAttr('w', initializer=nn.initializer.Constant(0.5)))])",
+        "steps(lambda p: paddle.optimizer.NAdam(0.1, parameters=p), parameters=[paddle.create_parameter([2], 'float64', attr=paddle.ParamAttr('w', initializer=nn.initializer.Constant(0.5)))])",
+    ]},
+    "rounding to float32 at other places, near zero": {"": [
+        "steps(lambda p: paddle.optimizer.Adamax(0.1, parameters=p, weight_decay=paddle.regularizer.L1Decay(0.1)))",
+        "steps(lambda p: paddle.optimizer.Lamb(0.1, parameters=p, exclude_from_weight_decay_fn=lambda q: q.name == 'w'), 4)",
+        "steps(lambda p: paddle.optimizer.NAdam(0.1, parameters=p, grad_clip=nn.ClipGradByNorm(0.2)))",
+        "steps(lambda p: paddle.optimizer.Adam(0.1, parameters=p, weight_decay=paddle.regularizer.L1Decay(0.1)))",
+    ]},
+    "zeros after clearing are nobody's leaf; a gradient is no alias of the next one": {"": [
+        "w = parameter([1.0])\n(w * w).backward()\no = paddle.optimizer.SGD(0.1, [w])\no.zero_grad(False)\nw.grad",
+    ]},
+}  # fmt: skip

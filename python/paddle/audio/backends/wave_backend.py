@@ -44,7 +44,7 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
 
     Args:
         frame_offset, num_frames (int): the part to read; all for -1.
-        normalize (bool): float32 in [-1, 1) rather than the file's integers.
+        normalize (bool): in [-1, 1) rather than the numbers of the file; float32 either way.
         channels_first (bool): [channels, time] rather than [time, channels].
 
     Raises:
@@ -57,9 +57,9 @@ def load(filepath, frame_offset=0, num_frames=-1, normalize=True, channels_first
         f.setpos(min(frame_offset, f.getnframes()))
         data = f.readframes(f.getnframes() - frame_offset if num_frames < 0 else num_frames)
     samples = np.frombuffer(data, _TYPES[width]).reshape(-1, channels)
+    samples = samples.astype(np.float32)
     if normalize:
-        scale = float(2 ** (8 * width - 1))
-        samples = ((samples.astype(np.float32) - 128.0) if width == 1 else samples.astype(np.float32)) / scale
+        samples = (samples - 128.0 if width == 1 else samples) / float(2 ** (8 * width - 1))
     out = np.ascontiguousarray(samples.T if channels_first else samples)
     return paddle.to_tensor(out), rate
 

@@ -60,6 +60,8 @@ class Fleet:
             raise TypeError(f"[fleet.init] expected a DistributedStrategy, got {type(strategy).__name__}")
         self._is_collective = is_collective
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective=is_collective)
+        if strategy is not None:
+            strategy._refuse_ignored()
         self._user_defined_strategy = copy.deepcopy(strategy) if strategy is not None else DistributedStrategy()
         init_parallel_env()
         self._init_hybrid_parallel_env()

@@ -17,6 +17,7 @@ def distributed_optimizer(optimizer, strategy=None):
 
     env.user_defined_optimizer = optimizer
     if strategy is not None:
+        strategy._refuse_ignored()
         env._user_defined_strategy = copy.deepcopy(strategy)
     if env.worker_num() <= 1:
         return optimizer

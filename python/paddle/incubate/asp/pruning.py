@@ -13,7 +13,7 @@ __all__ = []
 _ALGORITHMS = {
     "mask_1d": MaskAlgo.MASK_1D, "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY, "mask_2d_best": MaskAlgo.MASK_2D_BEST,
 }  # fmt: skip
-_masks: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # parameter -> its mask
+_masks: dict = {}  # id of a parameter -> (weak reference to it, its mask)
 _excluded: set = set()  # names of parameters that stay dense
 _supported: dict = {"linear": None, "conv2d": None}  # kinds of layers (lower case) -> function that prunes, or None
 
@@ -102,7 +102,7 @@ def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
         weight.set_value(array.astype(weight.numpy().dtype))
         masks[weight.name] = paddle.to_tensor(mask.astype(array.dtype))
         if with_mask:
-            _masks[weight] = masks[weight.name]
+            _masks[id(weight)] = weakref.ref(weight, lambda _, i=id(weight): _masks.pop(i, None)), masks[weight.name]
     return masks
 
 
@@ -118,8 +118,8 @@ class OptimizerWithSparsityGuarantee:
     def _apply_masks(self) -> None:
         with paddle.no_grad():
             for parameter in self._optimizer._parameter_list:
-                if parameter in _masks:
-                    parameter.set_value(parameter * _masks[parameter])
+                if id(parameter) in _masks:
+                    parameter.set_value(parameter * _masks[id(parameter)][1])
 
     def step(self) -> None:
         self._optimizer.step()

@@ -62,23 +62,23 @@ def _whole(blocks, shape, padded_shape):
 def check_mask_1d(mat, n, m) -> bool:
     """Whether of every m elements in a row (padded with zeros) at least n are zero."""
     groups = _padded(mat, m, False).reshape(-1, m)
-    return bool((np.count_nonzero(groups, axis=1) <= n).all())
+    return bool((np.count_nonzero(groups, axis=1) <= m - n).all())
 
 
 def get_mask_1d(mat, n, m):
-    """Ones at the n of every m elements in a row that are largest in size, in the shape of ``mat``."""
+    """Zeros at the n of every m elements in a row that are smallest in size, else ones, in the shape of ``mat``."""
     mat = np.asarray(mat)
     padded = _padded(mat, m, False)
     groups = padded.reshape(-1, m)
     mask = np.zeros_like(groups)
-    np.put_along_axis(mask, np.argsort(np.abs(groups), axis=1, kind="stable")[:, m - n :], 1, axis=1)
+    np.put_along_axis(mask, np.argsort(np.abs(groups), axis=1, kind="stable")[:, n:], 1, axis=1)
     return mask.reshape(padded.shape)[:, : np.atleast_2d(mat).shape[1]].reshape(mat.shape)
 
 
 def check_mask_2d(mat, n, m) -> bool:
     """Whether in every m x m block (padded with zeros) each row and each column has at least n zeros."""
     nonzero = _blocks(_padded(mat, m, True), m) != 0
-    return bool((nonzero.sum(-1) <= n).all() and (nonzero.sum(-2) <= n).all())
+    return bool((nonzero.sum(-1) <= m - n).all() and (nonzero.sum(-2) <= m - n).all())
 
 
 def _greedy(block, n, m):

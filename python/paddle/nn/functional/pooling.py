@@ -12,6 +12,7 @@ import math
 import paddle
 from paddle import _C_ops
 
+from .. import functional as F
 from ._args import as_list, channels_last, padding_of
 
 __all__ = []
@@ -209,8 +210,24 @@ def _lp(max_pool, x, norm_type, kernel, **window):
         raise ValueError("Attr(norm_type) of lp_pool must not be 0")
     if math.isinf(norm_type):
         return max_pool(x)
-    sums = avg_pool2d(paddle.pow(x, norm_type), kernel, exclusive=False, divisor_override=1, **window)
+    x = paddle.pow(x, norm_type)
+    if window.pop("ceil_mode"):
+        x, window["padding"] = _filled("lp_pool", x, kernel, **window)
+    sums = avg_pool2d(x, kernel, exclusive=False, divisor_override=1, **window)
     return paddle.pow(sums, 1.0 / norm_type)
+
+
+def _filled(op, x, kernel, stride, padding, data_format="NCHW"):
+    """x with zeros around it and behind, so that every window that ``ceil_mode`` asks for is whole; no more padding."""
+    last = channels_last(data_format, 2, op)
+    kernel, stride, padding, algorithm = _window(op, 2, x, kernel, stride, padding, last, True)
+    if algorithm != "EXPLICIT":
+        return x, algorithm
+    pads = [padding[0], padding[0], padding[1], padding[1]] if len(padding) == 2 else list(padding)
+    sizes = x.shape[1:3] if last else x.shape[2:4]
+    for i in range(2):
+        pads[2 * i + 1] += -(sizes[i] + pads[2 * i] + pads[2 * i + 1] - kernel[i]) % stride[i]
+    return F.pad(x, [pads[2], pads[3], pads[0], pads[1]], data_format=data_format), 0
 
 
 def _as_row(size, unit):

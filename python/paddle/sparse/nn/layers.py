@@ -65,6 +65,10 @@ class BatchNorm(BatchNorm1D):
         )
         if data_format not in ("NDHWC", "NHWC"):
             raise ValueError(f"[sparse.BatchNorm] expected the channels last, got data_format {data_format}")
+        self._shown = f"num_features={num_features}, momentum={momentum}, epsilon={epsilon}, data_format={data_format}"
+
+    def extra_repr(self):
+        return self._shown
 
     def forward(self, x):
         return expect_sparse("BatchNorm", x).with_values(super().forward(x.values()))
@@ -97,6 +101,19 @@ class _Conv(Layer):
         )  # fmt: skip
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
         self._options = (stride, padding, dilation, groups, data_format or ("NDHWC" if n == 3 else "NHWC"))
+        self._shown = f"{in_channels}, {out_channels}, kernel_size={kernel}"
+
+    def extra_repr(self):
+        stride, padding, dilation, groups, data_format = self._options
+        ones = (1, [1] * self.axes, (1,) * self.axes)
+        parts = [self._shown]
+        parts += [] if stride in ones else [f"stride={[stride] * self.axes if isinstance(stride, int) else list(stride)}"]
+        parts += [] if padding == 0 else [f"padding={padding}"]
+        parts += [] if dilation in ones else [
+            f"dilation={[dilation] * self.axes if isinstance(dilation, int) else list(dilation)}"
+        ]  # fmt: skip
+        parts += [] if groups == 1 else [f"groups={groups}"]
+        return ", ".join([*parts, f"data_format={data_format}"])
 
     def forward(self, x):
         return type(self).function(x, self.weight, self.bias, *self._options)
@@ -147,6 +164,9 @@ class MaxPool3D(Layer):
         if return_mask:
             raise ValueError("return_mask must be False")
         self._options = (kernel_size, stride, padding, ceil_mode, data_format)
+
+    def extra_repr(self):
+        return "kernel_size={}, stride={}, padding={}".format(*self._options)
 
     def forward(self, x):
         return F.max_pool3d(x, *self._options)

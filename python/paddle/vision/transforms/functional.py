@@ -167,8 +167,9 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
         raise ValueError(f"Shear should be a sequence containing two values. Got {shear}")
     width, height = _size(img)
     if center is None:
-        # PIL counts pixels by their corners, the others by their centres.
-        center = (width * 0.5, height * 0.5) if _is_pil(img) else ((width - 1) * 0.5, (height - 1) * 0.5)
+        # Tensors count pixels by their centres; of arrays official Paddle turns the same point as of PIL's images.
+        tensor = isinstance(img, paddle.Tensor)
+        center = ((width - 1) * 0.5, (height - 1) * 0.5) if tensor else (width * 0.5, height * 0.5)
     matrix = geometry.affine_inverse(center, angle, translate, scale, shear)
     return form.affine(img, matrix, interpolation, fill)
 

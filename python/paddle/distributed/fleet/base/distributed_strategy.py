@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from . import text_form
 from .strategy_defaults import ACTING_SWITCHES, CONFIGS, HYBRID, HYBRID_NESTED, SWITCHES, TUNING
 
 _ORDER = ["dp", "pp", "sharding", "sep", "cp", "mp"]
@@ -37,7 +38,8 @@ class DistributedStrategy:
     context parallelism, and ``order``, the axes from the slowest to the fastest.
 
     Raises:
-        ValueError: an option that there is not. NotImplementedError: a switch is set that would be ignored.
+        ValueError: an option that there is not. NotImplementedError, where a job is to begin with it: a switch is set
+            that would be ignored.
     """
 
     def __init__(self) -> None:
@@ -65,9 +67,6 @@ class DistributedStrategy:
         elif name in CONFIGS:
             values[name].update(_checked(name, CONFIGS[name], value))
         elif name in SWITCHES:
-            if name not in ACTING_SWITCHES and name not in TUNING and value != SWITCHES[name]:
-                raise NotImplementedError(f"[DistributedStrategy] {name} has no effect in this version: "
-                                          f"expected {SWITCHES[name]!r}, got {value!r}")  # fmt: skip
             values[name] = value
         elif name in ("build_strategy", "execution_strategy", "hybrid_parallel_order"):
             values[name] = value
@@ -92,6 +91,32 @@ class DistributedStrategy:
             if sorted(set(order) - {"cp"}) != sorted(set(_ORDER) - {"cp"}):
                 raise ValueError(f"[DistributedStrategy] expected an order of {_ORDER}, got {list(order)}")
             self._values["hybrid_parallel_order"] = [*order, *([] if "cp" in order else ["cp"])]
+
+    def _refuse_ignored(self) -> None:
+        """NotImplementedError if a switch is set that nothing would come of."""
+        for name, default in SWITCHES.items():
+            value = self._values[name]
+            if name not in ACTING_SWITCHES and name not in TUNING and value != default:
+                raise NotImplementedError(f"[DistributedStrategy] {name} has no effect in this version: "
+                                          f"expected {default!r}, got {value!r}")  # fmt: skip
+
+    def save_to_prototxt(self, output) -> None:
+        """Writes all fields to a file, in protocol buffers' text form."""
+        with open(output, "w") as file:
+            file.write(text_form.written(self._values))
+
+    def load_from_prototxt(self, pb_file) -> None:
+        """Reads fields from a file that ``save_to_prototxt`` wrote; others stay.
+
+        Raises:
+            ValueError: the file is damaged, or has a field that there is not.
+        """
+        with open(pb_file) as file:
+            for name, value in text_form.read(file.read(), self._values).items():
+                if name in self._values and isinstance(self._values[name], dict):
+                    self._values[name].update(value)
+                else:
+                    setattr(self, name, value)
 
     def __deepcopy__(self, memo):
         other = DistributedStrategy()

@@ -145,6 +145,11 @@ void real_axis(const Tensor& x, const Tensor& out, int64_t axis, bool forward, T
     for (int lane = 0; lane < Lanes<L>::count; ++lane) {
       T* p = spectrum + 2 * to.start(line + lane);
       auto put = [&](int64_t k, T re, T im) {
+        if (k == 0 || 2 * k == n) {  // real, so that the sign of zero is no matter of direction
+          p[2 * k * to.step()] = re * scale;
+          p[2 * k * to.step() + 1] = T(0);
+          return;
+        }
         p[2 * k * to.step()] = re * scale;
         p[2 * k * to.step() + 1] = (forward ? im : -im) * scale;
       };
