@@ -1,6 +1,6 @@
 """Convolutions in compiled inference, for `composed.py --set convolution_cases`: the weights are constants, nothing is recorded.
 
-torch: the faster of eager and of torch.compile with freezing, each a case of its own name (`torch` compiles, `torch-eager` doesn't).
+A peer called `torch` compiles with freezing, one called `torch-eager` doesn't compile.
 """
 
 import numpy as np
