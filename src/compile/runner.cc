@@ -21,13 +21,9 @@
 #include "spmd/dist_payload.h"
 
 namespace paddle::compile {
-namespace {
-
 bool any_dist(std::span<const Tensor> list) {
   return std::any_of(list.begin(), list.end(), [](const Tensor& t) { return t.is_dist(); });
 }
-
-}  // namespace
 
 Tensor handle_of(const Tensor& t) {
   Tensor alias(TensorImpl::make());
@@ -266,6 +262,7 @@ PipelineOptions Runner::options_for(std::span<const Tensor> inputs) {
   std::lock_guard lock(mutex_);
   latest_ = options;
   plain_latest_ = nullptr;
+  training_latest_ = nullptr;
   return options;
 }
 
@@ -341,8 +338,7 @@ Tensors Runner::run(std::span<const Tensor> inputs) {
   if (dispatch::state().grad_enabled) {
     std::vector<uint8_t> needs;
     if (flows_) needs = needs_grad(inputs);
-    if (std::find(needs.begin(), needs.end(), 1) != needs.end())
-      return run_recorded(inputs, needs, options_for(inputs));
+    if (std::find(needs.begin(), needs.end(), 1) != needs.end()) return run_recorded(inputs, needs);
   }
   return run_plain(inputs);
 }

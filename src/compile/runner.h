@@ -84,8 +84,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Tensor output(size_t i, Tensor result, const distributed::Layouts& stayed) const;
   Plain plain_for(std::span<const Tensor> inputs);
   Tensors run_plain(std::span<const Tensor> inputs);
-  Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
-                       const PipelineOptions& options);
+  std::shared_ptr<TrainingProgram> training_for(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs);
+  Tensors run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs);
 
   dispatch::CapturedProgram captured_;
   PipelineOptions options_;
@@ -108,6 +108,9 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<Shape> output_shapes_;
   std::map<std::pair<std::vector<uint8_t>, std::string>, std::shared_ptr<TrainingProgram>>
       training_;  // also by which inputs and parameters need a gradient
+  // The same for gradients: the latest run's, and what was needed there.
+  std::shared_ptr<TrainingProgram> training_latest_;
+  std::vector<uint8_t> needs_latest_;
 };
 
 }  // namespace paddle::compile

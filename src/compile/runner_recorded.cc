@@ -178,25 +178,38 @@ void Runner::set_spent(std::span<const Tensor> inputs, std::span<Tensor> outs) c
   }
 }
 
-Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs,
-                             const PipelineOptions& options) {
-  std::shared_ptr<TrainingProgram> training;
-  {
+// Null where a gradient can't be put into a program.
+std::shared_ptr<TrainingProgram> Runner::training_for(std::span<const Tensor> inputs,
+                                                      const std::vector<uint8_t>& needs) {
+  const bool parts = any_dist(inputs);
+  if (!parts) {
+    const Place place = place_for(inputs);
     std::lock_guard lock(mutex_);
-    std::pair key{needs, key_of(options)};
-    auto it = training_.find(key);
-    if (it == training_.end()) {
-      try {
-        DimGuardSink sink(&captured_.guards);
-        training = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs, stops_, options);
-      } catch (const Error& e) {
-        if (e.kind() != ErrorKind::kNotImplemented) throw;
-      }
-      training_[key] = training;
-    } else {
-      training = it->second;
-    }
+    if (training_latest_ && latest_.place == place && needs_latest_ == needs) return training_latest_;
   }
+  const PipelineOptions options = options_for(inputs);
+  std::lock_guard lock(mutex_);
+  std::pair key{needs, key_of(options)};
+  auto it = training_.find(key);
+  if (it == training_.end()) {
+    std::shared_ptr<TrainingProgram> made;
+    try {
+      DimGuardSink sink(&captured_.guards);
+      made = std::make_shared<TrainingProgram>(captured_.program, needs, captured_.num_outputs, stops_, options);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kNotImplemented) throw;
+    }
+    it = training_.emplace(std::move(key), std::move(made)).first;
+  }
+  if (!parts) {
+    training_latest_ = it->second;
+    needs_latest_ = needs;
+  }
+  return it->second;
+}
+
+Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<uint8_t>& needs) {
+  const std::shared_ptr<TrainingProgram> training = training_for(inputs, needs);
   Tensors parameters = parameters_now();
   Ref<ProgramNode> node = make_ref<ProgramNode>();
   node->runner = shared_from_this();
@@ -234,8 +247,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     }
     results.resize(first);
   } else {
-    std::lock_guard lock(mutex_);
-    const Plain& made = plain(options);
+    const Plain made = plain_for(inputs);
     stayed = made.stayed;
     results = made.program->run(here(inputs), here(parameters));
   }
