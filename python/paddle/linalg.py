@@ -207,7 +207,9 @@ def matrix_exp(x, name=None):
     """The exponential of square matrices: a Taylor polynomial of the scaled matrix, squared back."""
     from .tensor.creation import eye
 
-    size = float(_C_ops.max(_C_ops.sum(_C_ops.abs(x), [-2], None, False), [], False)) if x.size else 0.0
+    sizes = _C_ops.sum(_C_ops.abs(x), [-2], None, False)
+    sizes = _C_ops.where(_C_ops.isfinite(sizes), sizes, _C_ops.full([], 0, sizes.dtype, None))  # the others give NaN
+    size = float(_C_ops.max(sizes, [], False)) if x.size else 0.0
     squarings = max(0, math.ceil(math.log2(size)) + 2) if size > 0 else 0
     scaled = x / 2.0**squarings
     result = term = _C_ops.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)

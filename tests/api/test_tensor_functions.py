@@ -336,3 +336,25 @@ def test_tensors_without_axes_count_like_numbers_in_promotion(with_axes, without
     want = getattr(paddle, want)
     assert (x * y).dtype == want and (y + x).dtype == want
     assert (paddle.ones([2]) * paddle.ones([1], "float64")).dtype == paddle.float64
+
+
+def test_work_follows_sizes_not_numbers():
+    v = np.array([1.0, 3.0, 9.0], "float32")
+    for n in (3, 4, 2**40):
+        assert paddle.diff(t(v), n=n).shape == [0]
+    assert_close(paddle.diff(t(v), n=2), np.diff(v, 2))
+    image = paddle.ones([1, 1, 5, 5])
+    for size, kernel in ((6, None), (2**40, None), (5, 2), (0, None)):
+        with pytest.raises(ValueError, match="output_size"):
+            paddle.nn.functional.fractional_max_pool2d(image, size, kernel)
+    assert paddle.nn.functional.fractional_max_pool2d(image, 4, 2).shape == [1, 1, 4, 4]
+
+
+def test_the_exponential_of_a_matrix_without_bound():
+    x = np.zeros([2, 2, 2])
+    x[0, 0, 0] = np.inf
+    x[1] = [[0, 1], [-1, 0]]
+    got = paddle.linalg.matrix_exp(t(x)).numpy()
+    assert np.isnan(got[0]).any()
+    np.testing.assert_allclose(got[1], [[np.cos(1), np.sin(1)], [-np.sin(1), np.cos(1)]])
+    assert not np.isfinite(paddle.linalg.matrix_exp(t(np.full([2, 2], 1e308))).numpy()).any()

@@ -111,6 +111,8 @@ def diff(x, n=1, axis=-1, prepend=None, append=None, name=None, *, out=None):
     parts = [p for p in (prepend, x, append) if p is not None]
     if len(parts) > 1:
         x = _C_ops.concat(parts, axis)
+    if n > 1:  # what is empty stays so
+        n = builtins.max(builtins.min(n, x.shape[axis]), 1)
     for _ in range(n):
         size = x.shape[axis]
         high = _C_ops.slice(x, [axis], [1], [builtins.max(size, 1)], [], [])

@@ -112,6 +112,10 @@ def _fractional(op, n, x, output_size, kernel_size, random_u, return_mask):
     spatial = list(x.shape[2:])
     sizes = _sizes(output_size, spatial, op)
     kernel = [0] * n if kernel_size is None else _sizes(kernel_size, spatial, op)
+    for size, out, k in zip(spatial, sizes, kernel):
+        most = size - max(k - 1, 0)  # more windows would leave some empty
+        if not 0 < out <= most:
+            raise ValueError(f"[{op}] expected output_size in [1, {most}] for size {size}, got {out}")
     if random_u is None:
         random_u = float(paddle.uniform([], min=0.0, max=1.0))
     if not 0 < random_u < 1:
