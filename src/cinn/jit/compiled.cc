@@ -18,6 +18,7 @@
 #include "cinn/jit/object.h"
 #include "cinn/loop/bytes.h"
 #include "cinn/schedule/cost.h"
+#include "device/host_pages.h"
 
 namespace paddle::cinn {
 
@@ -195,8 +196,8 @@ bool CompiledGroup::wants_streaming(std::span<void* const> outputs, std::span<co
   return largest >= form_.streaming_bytes;
 }
 
-const LoadedObject& CompiledGroup::code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
-  if (!streams_ || wants_streaming(outputs, sizes) == form_.streaming) return *code_;
+const LoadedObject& CompiledGroup::code_for(bool streaming) const {
+  if (!streams_ || streaming == form_.streaming) return *code_;
   std::lock_guard guard(mutex_);
   const CodegenOptions options{.streaming = !form_.streaming, .fast_math = form_.fast_math};
   try {
@@ -208,6 +209,14 @@ const LoadedObject& CompiledGroup::code_for(std::span<void* const> outputs, std:
   return *other_;
 }
 
+void CompiledGroup::back_outputs(std::span<void* const> outputs, std::span<const int64_t> sizes) const {
+  size_t next = 0;
+  for (const Buffer& b : module_.buffers)
+    if (b.role == BufferRole::kOutput && next < outputs.size())
+      device::back_pages(outputs[next++],
+                         static_cast<size_t>(module_.pool.evaluate(b.size, sizes.data())) * size_of(b.dtype));
+}
+
 int64_t CompiledGroup::workspace_bytes(std::span<const int64_t> sizes) const {
   return module_.pool.evaluate(module_.workspace_bytes, sizes.data());
 }
@@ -217,7 +226,9 @@ void CompiledGroup::run(std::span<const void* const> inputs, std::span<void* con
   PD_INVARIANT(static_cast<int>(inputs.size()) == module_.num_inputs &&
                static_cast<int>(outputs.size()) == module_.num_outputs &&
                static_cast<int>(sizes.size()) >= module_.num_symbols);
-  const LoadedObject& code = code_for(outputs, sizes);
+  const bool streaming = streams_ && wants_streaming(outputs, sizes);
+  const LoadedObject& code = code_for(streaming);
+  if (streaming) back_outputs(outputs, sizes);
   const IndexPool& pool = module_.pool;
   std::unique_ptr<void, decltype(&std::free)> owned(nullptr, &std::free);
   if (const int64_t bytes = workspace_bytes(sizes); bytes > 0 && !workspace) {

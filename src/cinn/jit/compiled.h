@@ -39,7 +39,8 @@ class CompiledGroup {
   const GroupForm& form() const { return form_; }
 
  private:
-  const LoadedObject& code_for(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
+  const LoadedObject& code_for(bool streaming) const;
+  void back_outputs(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
   bool wants_streaming(std::span<void* const> outputs, std::span<const int64_t> sizes) const;
 
   Module module_;

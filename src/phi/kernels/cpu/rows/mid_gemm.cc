@@ -88,10 +88,17 @@ MatrixF32 near(const MatrixF32& a, int64_t panels) {
   return {to, a.rows, a.cols, kPitch, 1};
 }
 
+// So many that threads have about equally many blocks, in whole tiles.
+int64_t block_of_rows(int64_t m) {
+  constexpr int64_t kTile = 24;  // of every kernel's tiles
+  const int64_t threads = num_threads(), each = (m + threads * kRows - 1) / (threads * kRows);
+  return std::min(kRows, (m + threads * each * kTile - 1) / (threads * each * kTile) * kTile);
+}
+
 // Threads share the rows, and the panels of b that are copied before.
 void by_rows(const MatrixF32& a, const MatrixF32& b, float* c) {
   const int64_t width = row_table().across.width, m = a.rows, n = b.cols, k = a.cols;
-  const int64_t most = kPanels * width;
+  const int64_t most = kPanels * width, block = block_of_rows(m);
   float* packed = scratch<Use::kB>(std::min(kDepth, k) * std::min(most, (n + width - 1) / width * width));
   for (int64_t j = 0; j < n; j += most) {
     const int64_t columns = std::min(most, n - j), panels = (columns + width - 1) / width;
@@ -102,10 +109,10 @@ void by_rows(const MatrixF32& a, const MatrixF32& b, float* c) {
           copy_panel(packed + i * width * depth, width,
                      part(b, p, depth, j + i * width, std::min(width, columns - i * width)));
       });
-      const int64_t work = std::max<int64_t>(1, kRows * columns * depth);
-      parallel_for(0, (m + kRows - 1) / kRows, std::max<int64_t>(1, kWork / work), [&](int64_t first, int64_t last) {
-        for (int64_t row = first * kRows; row < std::min(m, last * kRows); row += kRows) {
-          const MatrixF32 rows = near(part(a, row, std::min(kRows, m - row), p, depth), panels);
+      const int64_t work = std::max<int64_t>(1, block * columns * depth);
+      parallel_for(0, (m + block - 1) / block, std::max<int64_t>(1, kWork / work), [&](int64_t first, int64_t last) {
+        for (int64_t row = first * block; row < std::min(m, last * block); row += block) {
+          const MatrixF32 rows = near(part(a, row, std::min(block, m - row), p, depth), panels);
           for (int64_t i = 0; i < panels; ++i)
             multiply(rows, packed + i * width * depth, width, std::min(width, columns - i * width),
                      c + row * n + j + i * width, n, p > 0);
