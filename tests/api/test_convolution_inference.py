@@ -1,6 +1,10 @@
 """Convolutions in programs for inference: by Winograd's algorithm or with a filter in a layout of its own; eager and
 training only where FLAGS_winograd says so."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import paddle
 import paddle.nn.functional as F
@@ -116,3 +120,20 @@ def test_training_stays_direct():
     y = paddle.jit.to_static(net.forward, full_graph=True)(x)
     np.testing.assert_array_equal(y.numpy(), net(x).numpy())
     assert not y.stop_gradient
+
+
+ONE_CHANNEL = """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Conv2D(1, 8, 5), paddle.nn.ReLU(), paddle.nn.MaxPool2D(2), paddle.nn.Conv2D(8, 1, 3))
+net.eval()
+with paddle.no_grad():
+    paddle.jit.to_static(net, full_graph=True)(paddle.rand([2, 1, 20, 20]))
+"""
+
+
+def test_no_layout_leaves_only_the_reference_of_convolutions():
+    """Images of one channel: a view's stride of that axis is no matter, but tells oneDNN a layout it has no kernel for."""
+    environment = dict(os.environ, ONEDNN_VERBOSE="1", DNNL_VERBOSE="1", FLAGS_compile_cache_dir="")
+    run = subprocess.run([sys.executable, "-c", ONE_CHANNEL], env=environment, capture_output=True, text=True, check=True)
+    used = [line.split(",")[4] for line in run.stdout.splitlines() if ",exec,cpu,convolution," in line]
+    assert used and not [u for u in used if u.startswith("ref")]

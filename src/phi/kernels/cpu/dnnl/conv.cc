@@ -1,6 +1,7 @@
 #include "phi/kernels/cpu/dnnl/conv.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/error.h"
 #include "phi/kernels/cpu/dnnl/runtime.h"
@@ -22,9 +23,21 @@ struct Problem {
   Dims strides, dilations, left, right;
 };
 
+// What contiguous memory has, whatever a view says of axes of one element: oneDNN knows layouts by all strides.
+Dims strides_of(const Tensor& t) {
+  Dims strides(t.strides().begin(), t.strides().end());
+  if (!t.is_contiguous()) return strides;
+  int64_t step = 1;
+  for (int64_t i = t.rank() - 1; i >= 0; --i) {
+    strides[static_cast<size_t>(i)] = step;
+    step *= std::max<int64_t>(t.size(i), 1);
+  }
+  return strides;
+}
+
 // Logical dims are always n, c, spatial; channels-last tensors differ in strides only.
 Desc activation(const Tensor& t, bool channels_last) {
-  Dims dims = onednn::dims_of(t), strides(t.strides().begin(), t.strides().end());
+  Dims dims = onednn::dims_of(t), strides = strides_of(t);
   if (channels_last) {
     auto to_second = [](Dims& d) { std::rotate(d.begin() + 1, d.end() - 1, d.end()); };
     to_second(dims);
@@ -101,6 +114,10 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p, dnnl::p
           p.any_dst,        p.strides, p.dilations, p.left,    p.right,       attr};
 }
 
+bool is_reference(const dnnl::primitive_desc_base& d) {
+  return std::string_view(d.impl_info_str()).starts_with("ref");
+}
+
 // A buffer in the layout that the primitive writes; the tensor's own memory where that is the layout.
 struct Target {
   Target(const Desc& plain, const Desc& wanted, void* data) : plain_(onednn::memory_of(plain, data)) {
@@ -137,6 +154,11 @@ Forward forward(const Tensor& input, const Tensor& filter, const Tensor& out, co
   if (follow.bias.defined()) p.bias = onednn::plain_desc(follow.bias);
   p.residual = follow.residual.defined();
   dnnl::convolution_forward::primitive_desc d = forward_desc(p, dnnl::prop_kind::forward_inference);
+  if (is_reference(d)) {  // no layout is worth that
+    p.any_src = any_of(p.src);
+    p.any_dst = any_of(p.dst);
+    d = forward_desc(p, dnnl::prop_kind::forward_inference);
+  }
   if (p.residual) {
     dnnl::post_ops ops;
     ops.append_binary(dnnl::algorithm::binary_add, d.dst_desc());
