@@ -1,8 +1,9 @@
 """Writes docs/models.md: what each model of the collection uses, whether it exports, how fast it runs compiled.
 
-    OMP_NUM_THREADS=1 python tests/models/page.py [--rounds 7] [--official PYTHON]
+    OMP_NUM_THREADS=1 python tests/models/page.py [--rounds 7] [--official PYTHON] [--times FILE ...]
 
-With an interpreter that has official Paddle, its results are compared too.
+With an interpreter that has official Paddle, its results are compared too. The times may come from files: what
+benchmarks/models.py printed, for some models each, where the machine was quiet.
 """
 
 import argparse
@@ -54,7 +55,19 @@ def exported(entry, folder):
     return found, str(loaded.program())
 
 
-def row(entry, folder, rounds):
+def measured(files):
+    """(eager, compiled) in seconds by model, from what benchmarks/models.py printed."""
+    found = {}
+    for name in files:
+        with open(name) as f:
+            for line in f:
+                words = line.split()
+                if len(words) == 4 and words[3].replace(".", "").isdigit():
+                    found[words[0]] = float(words[1]) / 1e6, float(words[2]) / 1e6
+    return found
+
+
+def row(entry, folder, rounds, times):
     uses = features.of_source(type(entry.make())) if entry.family != "library" else set()
     try:
         difference, text = exported(entry, folder)
@@ -63,7 +76,7 @@ def row(entry, folder, rounds):
         shown = f"{difference:.0e}" if good else f"**{difference:.0e}**"
     except Exception as error:
         good, shown = False, type(error).__name__
-    return {"uses": uses, "good": good, "shown": shown, "times": speed.measure(entry, 0, rounds, 0.02)}
+    return {"uses": uses, "good": good, "shown": shown, "times": times or speed.measure(entry, 0, rounds, 0.02)}
 
 
 def page(rows, models, rounds, official):
@@ -91,12 +104,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--official")
+    parser.add_argument("--times", nargs="*", default=[])
     parser.add_argument("--out", default=os.path.join(HERE, "..", "..", "docs", "models.md"))
     given = parser.parse_args()
-    models, rows = load_all(), {}
+    models, rows, times = load_all(), {}, measured(given.times)
     with tempfile.TemporaryDirectory() as folder:
         for name in sorted(models):
-            rows[name] = row(models[name], folder, given.rounds)
+            rows[name] = row(models[name], folder, given.rounds, times.get(name))
             a, b = rows[name]["times"]
             print(f"{name:24s} {rows[name]['shown']:8s} {a * 1e6:8.0f} {b * 1e6:8.0f} {b / a:.2f}", flush=True)
     official = ""
