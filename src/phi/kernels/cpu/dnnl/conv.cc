@@ -114,9 +114,7 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Problem& p, dnnl::p
           p.any_dst,        p.strides, p.dilations, p.left,    p.right,       attr};
 }
 
-bool is_reference(const dnnl::primitive_desc_base& d) {
-  return std::string_view(d.impl_info_str()).starts_with("ref");
-}
+bool is_reference(const dnnl::primitive_desc_base& d) { return std::string_view(d.impl_info_str()).starts_with("ref"); }
 
 // A buffer in the layout that the primitive writes; the tensor's own memory where that is the layout.
 struct Target {
