@@ -84,20 +84,8 @@ class Panels {
   explicit Panels(const Tensor& y) : k_(y.size(0)), n_(y.size(1)), width_(rows::row_table().panel.width) {
     const int64_t blocks = (n_ + width_ - 1) / width_;
     storage_ = Storage::allocate(static_cast<size_t>(blocks * k_ * width_) * sizeof(W), Place::cpu());
-    const W* from = static_cast<const W*>(y.data());
-    const int64_t along = y.strides()[0], across = y.strides()[1];
-    for (int64_t b = 0; b < blocks; ++b) {
-      const int64_t there = std::min(width_, n_ - b * width_);
-      for (int64_t p = 0; p < k_; ++p) {
-        W* to = data() + (b * k_ + p) * width_;
-        const W* row = from + p * along + b * width_ * across;
-        if (across == 1)
-          std::memcpy(to, row, static_cast<size_t>(there) * sizeof(W));
-        else
-          for (int64_t j = 0; j < there; ++j) to[j] = row[j * across];
-        std::fill(to + there, to + width_, W(0));
-      }
-    }
+    parallel_for(0, blocks, std::max<int64_t>(1, (1 << 16) / (k_ * width_)),
+                 [&](int64_t first, int64_t last) { fill(y, first, last); });
   }
 
   // x and out are of float32.
@@ -131,6 +119,25 @@ class Panels {
 
  private:
   W* data() const { return static_cast<W*>(storage_->data()); }
+
+  // Panels first ... last, some rows at a time: these are read from one end to the other.
+  void fill(const Tensor& y, int64_t first, int64_t last) {
+    constexpr int64_t kRows = 8;
+    for (int64_t p = 0; p < k_; p += kRows)
+      for (int64_t b = first; b < last; ++b)
+        for (int64_t r = p; r < std::min(k_, p + kRows); ++r) fill_row(y, b, r);
+  }
+
+  void fill_row(const Tensor& y, int64_t b, int64_t p) {
+    const int64_t across = y.strides()[1], there = std::min(width_, n_ - b * width_);
+    const W* row = static_cast<const W*>(y.data()) + p * y.strides()[0] + b * width_ * across;
+    W* to = data() + (b * k_ + p) * width_;
+    if (across == 1)
+      std::memcpy(to, row, static_cast<size_t>(there) * sizeof(W));
+    else
+      for (int64_t j = 0; j < there; ++j) to[j] = row[j * across];
+    std::fill(to + there, to + width_, W(0));
+  }
 
   Ref<Storage> storage_;
   int64_t k_, n_, width_;
