@@ -301,7 +301,7 @@ Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grad
   check(out_grads.empty() || out_grads.size() == outs.size(), ErrorKind::kValue,
         "[grad] expected as many grad_outputs as outputs ({}), got {}", outs.size(), out_grads.size());
   std::vector<Value> in_values, out_values;
-  for (const Tensor& t : ins) in_values.push_back(trace.value_of(t));
+  for (const Tensor& t : ins) in_values.push_back(trace.differentiated_value(t));
   for (const Tensor& t : outs) out_values.push_back(trace.value_of(t));
   dispatch::GradMode mode(options.create_graph);
   Differentiation d(trace, options);

@@ -85,16 +85,11 @@ PyObject* tolist(PyObject* o, PyObject*) {
 }
 
 Tensor detached(const Tensor& t) {
-  if (dispatch::Trace* trace = dispatch::Trace::active()) {
-    Tensor same = trace->alias(t);
-    same.set_stop_gradient(true);
-    return same;
-  }
+  if (dispatch::Trace* trace = dispatch::Trace::active()) return trace->detached(t);
   Tensor alias(TensorImpl::make());
   alias.become(t);
   alias->grad_fn = nullptr;
   alias.set_stop_gradient(true);
-  alias->base = t->base;
   return alias;
 }
 PyObject* detach(PyObject* o, PyObject*) {
@@ -112,7 +107,11 @@ PyObject* detach_(PyObject* o, PyObject*) {
 }
 
 PyObject* is_contiguous(PyObject* o, PyObject*) {
-  return guard([&] { return PyBool_FromLong(!self_tensor(o).is_dense() || self_tensor(o).is_contiguous()); });
+  return guard([&] {
+    const Tensor& t = self_tensor(o);
+    const Tensor& lies = t.is_traced() ? static_cast<dispatch::TracedPayload*>(t->payload.get())->layout : t;
+    return PyBool_FromLong(!lies.defined() || !lies.is_dense() || lies.is_contiguous());
+  });
 }
 PyObject* data_ptr(PyObject* o, PyObject*) {
   return guard([&] { return must(PyLong_FromVoidPtr(self_tensor(o).data())); });
@@ -155,7 +154,7 @@ PyObject* set_value(PyObject* o, PyObject* value) {
     check(v.dtype() == t.dtype(), ErrorKind::kValue, "[set_value] expected a value of dtype {}, got {}",
           name_of(t.dtype()), name_of(v.dtype()));
     if (dispatch::Trace* trace = dispatch::Trace::active())
-      trace->write(t, v);
+      trace->write(t, v, false);
     else if (t.is_dist())
       distributed::assign_value(t, v);
     else
@@ -169,7 +168,7 @@ PyObject* copy_(PyObject* o, PyObject* args) {
     if (!PyArg_ParseTuple(args, "O|O", &source, &blocking)) throw PythonError();
     Tensor &target = self_tensor(o), &from = expect_tensor(source, "copy_");
     if (dispatch::Trace* trace = dispatch::Trace::active())
-      trace->write(target, ops::assign(from));
+      trace->write(target, ops::assign(from), false);
     else if (target.is_dist())
       distributed::assign_value(target, from);
     else
@@ -183,7 +182,7 @@ PyObject* copy_(PyObject* o, PyObject* args) {
 PyObject* become(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
     if (dispatch::Trace* trace = dispatch::Trace::active())
-      trace->rebind(self_tensor(o), expect_tensor(value, "_become"));
+      trace->replace(self_tensor(o), expect_tensor(value, "_become"));
     else
       self_tensor(o).become(expect_tensor(value, "_become"));
     Py_INCREF(o);
@@ -197,13 +196,13 @@ PyObject* write_back(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
     Tensor &t = self_tensor(o), &v = expect_tensor(value, "in-place operator");
     if (!t.same(v)) {
-      bool leaf = !t.stop_gradient() && autograd::is_leaf(t) && dispatch::state().grad_enabled;
+      bool leaf = !t.stop_gradient() && !t.is_traced() && autograd::is_leaf(t) && dispatch::state().grad_enabled;
       check(!leaf, ErrorKind::kValue, "Leaf Var ({}) that doesn't stop gradient can't use inplace strategy.",
             t->name ? *t->name : "");
       if (t.dtype() == v.dtype() && t.shape() == v.shape())
         ops::set_value_with_tensor_(t, v, Ints{}, Ints{}, Ints{}, {}, {}, {});
       else if (dispatch::Trace* trace = dispatch::Trace::active())
-        trace->rebind(t, v);
+        trace->replace(t, v);
       else
         t.become(v);
     }

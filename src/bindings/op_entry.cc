@@ -106,10 +106,7 @@ void own_traced(const OpCall& c, Tensor& t) {
     t = dispatch::Trace::active()->alias(t);
     return;
   }
-  auto* p = static_cast<dispatch::TracedPayload*>(t->payload.get());
-  p->view_op = nullptr;
-  p->base = {};
-  p->base_payload = {};
+  static_cast<dispatch::TracedPayload*>(t->payload.get())->forget_base();
 }
 
 // Writing into a result must not reach an argument, unless the record says that it is a view.

@@ -174,8 +174,15 @@ PyObject* get_requires_grad(PyObject* o, void*) {
 PyObject* get_persistable(PyObject* o, void*) {
   return guard([&] { return PyBool_FromLong(live(o)->persistable); });
 }
+// In a program under construction: what comes from outside of it.
+bool is_leaf(const Tensor& t) {
+  if (t.stop_gradient()) return true;
+  if (!t.is_traced()) return autograd::is_leaf(t);
+  const pir::Value v = static_cast<dispatch::TracedPayload*>(t->payload.get())->value;
+  return v.is_result() && v.defining_op()->num_operands() == 0;
+}
 PyObject* get_is_leaf(PyObject* o, void*) {
-  return guard([&] { return PyBool_FromLong(live(o).stop_gradient() || autograd::is_leaf(live(o))); });
+  return guard([&] { return PyBool_FromLong(is_leaf(live(o))); });
 }
 PyObject* get_version(PyObject* o, void*) {
   return guard([&] {

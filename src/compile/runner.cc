@@ -129,7 +129,7 @@ bool Runner::grads_fit() const {
     return m && m->grad.defined() && !autograd::cleared_to_zeros(*m);
   };
   for (const auto& w : captured_.grad_writes)
-    if (w.absent && there(w.leaf)) return false;
+    if (w.absent && w.input < 0 && there(w.leaf)) return false;
   for (const auto& r : captured_.grad_reads) {
     autograd::Meta* m = autograd::find_meta(r.leaf);
     if (!m || !m->grad.defined()) return false;
@@ -175,13 +175,19 @@ void Runner::write_back(std::span<const Tensor> results, std::span<const Tensor>
     else
       target.become(value);
   }
+  dispatch::GradMode off(false);
   for (const auto& w : captured_.grad_writes) {
-    autograd::Meta& m = autograd::meta_of(w.leaf);
+    const Tensor& leaf = w.input < 0 ? w.leaf : inputs[static_cast<size_t>(w.input)];
+    if (w.input >= 0 && (leaf.stop_gradient() || leaf->grad_fn))
+      continue;  // what isn't a leaf in this call has no .grad
+    autograd::Meta& m = autograd::meta_of(leaf);
+    const bool adds = w.input >= 0 && w.absent && m.grad.defined() && !autograd::cleared_to_zeros(m);
     if (!w.zeros) {
-      m.grad = w.output.empty() ? Tensor() : handle_of(result(w.output));
+      Tensor g = w.output.empty() ? Tensor() : handle_of(result(w.output));
+      m.grad = adds && g.defined() ? ops::add(m.grad, g) : g;
       m.zeros = nullptr;
     } else if (!autograd::cleared_to_zeros(m)) {
-      autograd::clear_to_zeros(w.leaf);
+      autograd::clear_to_zeros(leaf);
     }
   }
 }

@@ -2,6 +2,8 @@
 // appends in trace_call.cc; regions are in trace_regions.cc.
 #include "dispatch/trace.h"
 
+#include <algorithm>
+
 #include "api/ops.h"
 #include "dispatch/complete_rounds.h"
 #include "dispatch/lasting.h"
@@ -203,7 +205,9 @@ Trace::Capture& Trace::capture(const Tensor& t) {
   c.original->home = blocks_.front();
   c.now = c.original;
   capture_order_.push_back(t.impl());
-  return captures_.emplace(t.impl(), std::move(c)).first->second;
+  captures_.emplace(t.impl(), std::move(c));
+  if (!lasting_ && t.is_dense() && t->storage->use_count() > 1) note_shared(t);
+  return captures_.at(t.impl());
 }
 
 pir::Operation* Trace::emit(const pir::OpDef& def, std::span<const pir::Value> operands, pir::AttrMap attrs,
@@ -320,7 +324,9 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
       shadow(name, value_of(now));
     }
     bool absent = absent_grads_.erase(grads_[i].leaf.impl()) > 0;
-    result.grad_writes.push_back({grads_[i].leaf, name, grads_[i].zeros, absent});
+    auto input = std::find_if(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.same(grads_[i].leaf); });
+    const int at = input == inputs_.end() ? -1 : static_cast<int>(input - inputs_.begin());
+    result.grad_writes.push_back({grads_[i].leaf, name, grads_[i].zeros, absent, at});
     leaf_grad(grads_[i].leaf) = grads_[i].before;
   }
   grads_.clear();
@@ -329,7 +335,7 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
     Tensor handle = captures_.at(impl).handle;
     pir::Value v = refreshed(handle);
     Capture& c = captures_.at(impl);
-    if (v == c.original->value) continue;
+    if (v == c.original->value || c.now->is_view()) continue;  // a view's memory is its base's
     builder_.set_parameter(c.name, v);
   }
   result.name = name_;

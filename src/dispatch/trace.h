@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "dispatch/captured_program.h"
 #include "dispatch/dispatch.h"
 #include "pir/builder.h"
 #include "pir/clone.h"
@@ -31,46 +32,19 @@ class TracedPayload final : public Payload {
   uint64_t trace = 0;          // id of the trace that the value belongs to
   pir::Block* home = nullptr;  // where the tensor that first had this payload was made
   uint32_t version = 0;        // how often the handle was written in place
+  // Written where nothing is recorded: what the handle meant before, whose gradient stays the handle's. Null: the
+  // value's own counts.
+  Ref<TracedPayload> history;
   // Views: how the value follows from the base.
   Tensor base;
-  Ref<TracedPayload> base_payload;  // what the base meant when the view was computed
-  pir::Operation* view_op = nullptr;
-  uint8_t view_operand = 0;
-};
+  Ref<TracedPayload> base_payload;    // what the base meant when the view was computed
+  pir::Operation* view_op = nullptr;  // null: the base's elements as they are, without its gradient
+  uint8_t view_operand = 0, view_result = 0;
+  int32_t view_item = -1;  // of the result, where that is a list
+  Tensor layout;           // strides that eager's tensor would have, without memory; undefined: contiguous
 
-// What a captured program reads and writes, besides what its operations say.
-struct ProgramInput {
-  std::string name;  // of its pd_op.data
-  Shape shape;
-  DType dtype = DType::kUndefined;
-  bool stop_gradient = true;
-};
-struct CapturedProgram {
-  std::string name;
-  pir::Program program;  // pd_op.data inputs, builtin.parameter captures, shadow_output results, set_parameter writes
-  std::vector<ProgramInput> inputs;
-  size_t num_outputs = 0;  // shadow_output "output_<i>"
-  std::vector<std::string> output_names;
-  struct InputWrite {  // an argument that was written in place: shadow_output "write_<input>"
-    size_t input;
-    std::string output;
-  };
-  std::vector<InputWrite> input_writes;
-  struct GradWrite {  // backward() inside the trace: what a leaf's .grad is afterwards
-    Tensor leaf;
-    std::string output;   // empty: no gradient
-    bool zeros = false;   // no gradient, kept as zeros
-    bool absent = false;  // the program holds only where there was none before
-  };
-  std::vector<GradWrite> grad_writes;
-  struct GradRead {  // a captured .grad, read anew at every run
-    std::string parameter;
-    Tensor leaf;
-  };
-  std::vector<GradRead> grad_reads;
-  std::vector<DimGuard> guards;
-  std::vector<bool> output_stop_gradient;
-  std::vector<bool> output_spent;  // backward() inside the trace freed the graph that it came from
+  bool is_view() const { return base.defined(); }
+  void forget_base();  // from here on a value of its own
 };
 
 class TraceRegion;
@@ -97,10 +71,15 @@ class Trace final : public Interpreter {
   // ---- inputs, values, handles
   Tensor add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient);
   pir::Value value_of(const Tensor& t);  // captures a tensor from outside; computes a stale view anew
+  pir::Value differentiated_value(
+      const Tensor& t);  // whose gradient is the tensor's: what was written unrecorded isn't
   Tensor tensor_of(pir::Value v, bool stop_gradient, Place place = Place::cpu());
-  void rebind(const Tensor& handle, const Tensor& value);  // the handle means what `value` means; not through views
-  void write(const Tensor& handle, const Tensor& value);   // in place: through views too
+  void rebind(const Tensor& handle, const Tensor& value);   // the handle means what `value` means; not through views
+  void replace(const Tensor& handle, const Tensor& value);  // the same; views keep the elements that it meant before
+  // In place, through views too. Where the write isn't recorded the handle's history stays what it was.
+  void write(const Tensor& handle, const Tensor& value, bool recorded);
   Tensor alias(const Tensor& handle);
+  Tensor detached(const Tensor& t);  // the same elements, also after writes, without history
   // Stops gradients: a value of its own where the tensor's own would let them pass.
   bool needs_grad(const Tensor& t) const { return !t.stop_gradient(); }
 
@@ -185,6 +164,12 @@ class Trace final : public Interpreter {
   };
   std::vector<Hook> hooks;
 
+  struct ViewResult {  // of an operation, from one of its operands
+    pir::Operation* made;
+    uint8_t operand, result;
+    int32_t item;  // of the result, where that is a list; else -1
+  };
+
   // Ends the capture. The trace can't be used afterwards. Nothing outside is changed by a trace, finished or not.
   CapturedProgram finish(const Tensors& outputs);
   pir::Program take_program();  // of a trace that appended to one
@@ -236,7 +221,19 @@ class Trace final : public Interpreter {
   void log_write(const Tensor& handle);
   Tensor traced(const Tensor& t);  // t itself, or a stand-in for a captured tensor
   pir::Value refreshed(const Tensor& t);
-  void write_through(const Tensor& view, const Tensor& value);
+  Ref<TracedPayload> computed_again(const TracedPayload& view);
+  pir::Value with_history(const Tensor& t);
+  void write_through(const Tensor& view, const Tensor& value, bool recorded);
+  // The result is a view of `base` if eager's would be.
+  void note_view(const Tensor& view, const Tensor& base, const ViewResult& from);
+  // In place: the handle looks at its elements in another way from here on; who looked at them through it still does.
+  void view_in_place(const Tensor& handle, const Tensor& value, const ViewResult& from);
+  bool move_elements(const Tensor& handle, Tensor& elements);
+  void follow(TracedPayload& view) const;
+  // Tensors from outside that share memory: one that lies within another is a view of that.
+  void note_shared(const Tensor& t);
+  void look_into(const Tensor& part, const Tensor& whole);
+  Tensor layout_of(const Tensor& t);
   std::string unique_name(std::string wanted);
 
   std::string name_;
@@ -245,7 +242,12 @@ class Trace final : public Interpreter {
   pir::Operation* last_capture_ = nullptr;  // captures are listed at the program's start, in order
   std::vector<pir::Block*> blocks_;
   std::vector<WriteLog> writes_;  // per block
-  std::vector<Tensor> inputs_;    // handles as given out
+  struct Moved {                  // what a handle meant up to `version` is `elements` from here on
+    Tensor handle, elements;
+    uint32_t version;
+  };
+  std::unordered_map<TensorImpl*, std::vector<Moved>> moved_;
+  std::vector<Tensor> inputs_;  // handles as given out
   std::vector<Ref<TracedPayload>> input_payloads_;
   std::vector<ProgramInput> input_infos_;
   std::unordered_map<TensorImpl*, Capture> captures_;
@@ -305,8 +307,7 @@ std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& ten
 
 // The transpose of a view operator: `value`, of the view's shape, put back to where it came from in the base; zeros
 // elsewhere.
-Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base,
-                         const Tensor& value);
+Tensor transpose_of_view(Trace& trace, const TracedPayload& view, const Tensor& base, const Tensor& value);
 
 // Suspends every interpreter of this thread: calls mean what they mean by default, or for `only` alone.
 class StackScope {

@@ -1,4 +1,6 @@
 // What one operator call appends to the program that is being captured.
+#include <algorithm>
+
 #include "api/call.h"
 #include "api/ops.h"
 #include "device/default_place.h"
@@ -224,6 +226,7 @@ class EmitCall {
           bool stop = !(flows && !info.nondifferentiable && is_inexact(item.dtype()));
           item.set_stop_gradient(stop);
           c_.out_list(i).push_back(trace_.tensor_of(item, stop, place_));
+          note_view(c_.out_list(i).back(), made, i, static_cast<int32_t>(k));
         }
         v.set_stop_gradient(!flows);
         continue;
@@ -231,28 +234,23 @@ class EmitCall {
       bool stop = !(flows && !info.nondifferentiable && is_inexact(v.dtype()));
       v.set_stop_gradient(stop);
       c_.out(i) = trace_.tensor_of(v, stop, place_);
-      if (info.view_of >= 0 && c_.op.has(kView)) note_view(made, i);
+      note_view(c_.out(i), made, i, -1);
     }
-    write_targets();
+    write_targets(made);
   }
 
-  void note_view(pir::Operation* made, size_t out) {
+  Trace::ViewResult view_result(pir::Operation* made, size_t out, int32_t item) const {
+    const auto& operands = made->def().operands;
+    auto from = std::find_if(operands.begin(), operands.end(),
+                             [&](const pir::OperandDef& o) { return o.arg == c_.op.outs[out].view_of; });
+    return {made, static_cast<uint8_t>(from - operands.begin()), static_cast<uint8_t>(out), item};
+  }
+
+  void note_view(const Tensor& view, pir::Operation* made, size_t out, int32_t item) {
     int arg = c_.op.outs[out].view_of;
-    const Arg& source = c_.args[static_cast<size_t>(arg)];
-    if (source.tag() != Arg::Tag::kTensor) return;
-    const pir::OpDef& def = made->def();
-    for (size_t i = 0; i < def.operands.size(); ++i) {
-      if (def.operands[i].arg != arg) continue;
-      // The handle as the caller has it, not its stand-in.
-      Ref<TracedPayload> base = trace_.payload_of(source.tensor());
-      if (made->operand(i) != base->value)
-        return;  // a detached view: writes don't go to the base (nor do they in eager's graph)
-      auto* p = static_cast<TracedPayload*>(c_.out(out)->payload.get());
-      p->base = source.tensor();
-      p->base_payload = base;
-      p->view_op = made;
-      p->view_operand = static_cast<uint8_t>(i);
-    }
+    if (arg < 0 || !c_.op.has(kView) || c_.inplace) return;
+    const Arg& source = c_.args[static_cast<size_t>(arg)];  // the handle as the caller has it, not its stand-in
+    if (source.tag() == Arg::Tag::kTensor) trace_.note_view(view, source.tensor(), view_result(made, out, item));
   }
 
   void check_target(const Tensor& target, const TensorMeta& m) const {
@@ -271,7 +269,7 @@ class EmitCall {
         c_.op.name);
   }
 
-  void write_targets() {
+  void write_targets(pir::Operation* made) {
     if (!c_.inplace && !c_.op.has(kInplaceOnly)) return;
     for (size_t i = 0; i < c_.num_outs(); ++i) {
       int arg = c_.op.outs[i].inplace_of;
@@ -281,15 +279,27 @@ class EmitCall {
         Tensors& outs = c_.out_list(i);
         for (size_t k = 0; k < outs.size() && k < target.tensors().size(); ++k) {
           if (!target.tensors()[k].defined()) continue;
-          trace_.write(target.tensors()[k], outs[k]);
+          trace_.write(target.tensors()[k], outs[k], recorded());
           outs[k] = target.tensors()[k];
         }
       } else if (target.tag() == Arg::Tag::kTensor && c_.out(i).defined()) {
         check_target(target.tensor(), traced_.meta(i));
-        trace_.write(target.tensor(), c_.out(i));
+        write_target(target.tensor(), made, i);
         c_.out(i) = target.tensor();
       }
     }
+  }
+
+  // Does eager's graph know of a write by this operator?
+  bool recorded() const {
+    return state().grad_enabled && !c_.op.has(kNondifferentiable) && !(c_.op.has(kInplaceOnly) && !c_.op.vjp);
+  }
+
+  void write_target(const Tensor& target, pir::Operation* made, size_t i) {
+    if (c_.op.has(kView))
+      trace_.view_in_place(target, c_.out(i), view_result(made, i, -1));
+    else
+      trace_.write(target, c_.out(i), recorded());
   }
 
   Trace& trace_;
@@ -335,7 +345,7 @@ void Trace::call(OpCall& c, size_t) {
       c.out_slot(i) = fresh.out_slot(i);
       if (c.op.outs[i].inplace_of < 0) continue;
       Tensor target = c.args[static_cast<size_t>(c.op.outs[i].inplace_of)].tensor();
-      write(target, fresh.out(i));
+      write(target, fresh.out(i), true);
       c.out(i) = target;
     }
     return;

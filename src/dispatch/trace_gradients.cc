@@ -26,13 +26,10 @@ void check_repeatable(const char* what, TraceRegion& region) {
 }
 
 void check_no_writes(const char* what, const TraceRegion& region) {
-  for (const TraceRegion::Write& w : region.writes()) {
-    // A view that was brought up to date is what it was.
-    if (static_cast<TracedPayload*>(w.value->payload.get())->view_op) continue;
+  for (const TraceRegion::Write& w : region.writes())
     fail(ErrorKind::kNotImplemented,
          "[{}] a gradient that is captured may not write in place to a tensor made outside of it (shape {})", what,
          to_string(view(w.handle.shape())));
-  }
 }
 
 }  // namespace

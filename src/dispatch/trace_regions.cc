@@ -138,9 +138,20 @@ void TraceRegion::enter() {
 void TraceRegion::exit() {
   if (!trace_) return;
   PD_INVARIANT(trace_->blocks_.back() == &block());
+  auto restore = [&](const Trace::Written& w) {
+    trace_->set_payload(w.handle, w.before);
+    w.handle->dtype = w.dtype;
+    w.handle->shape = w.shape;
+    w.handle->bits = w.bits;
+  };
   for (Trace::Written& w : trace_->writes_.back()) {
     if (w.before->home == &block()) continue;  // made inside
     Ref<TracedPayload> now = trace_->payload_of(w.handle);
+    if (now->is_view() && w.before->is_view() && now->base.same(w.before->base)) {
+      // It follows from its base, which is among the writes if it was changed.
+      restore(w);
+      continue;
+    }
     bool stop = w.handle.stop_gradient();
     Tensor value = Tensor::meta(view(now->value.type().shape()), now->value.type().dtype(), w.handle.place());
     value->payload = now;
@@ -150,10 +161,7 @@ void TraceRegion::exit() {
     for (Write& old : writes_)
       if (old.handle.same(w.handle)) old.value = value, known = true;
     if (!known) writes_.push_back({w.handle, value});
-    trace_->set_payload(w.handle, w.before);
-    w.handle->dtype = w.dtype;
-    w.handle->shape = w.shape;
-    w.handle->bits = w.bits;
+    restore(w);
   }
   trace_->writes_.pop_back();
   trace_->blocks_.pop_back();

@@ -38,15 +38,21 @@ bool among(const Tensors& list, const Tensor& t) {
 // A view of what a segment computes: computed again when the base's elements are known, so that writes still go
 // through.
 struct Trace::ViewAgain {
-  Tensor handle;
-  const OpInfo* op;
-  uint32_t result;
+  Tensor handle, base;
+  const OpInfo* op = nullptr;  // null: the base without its history
+  uint8_t result = 0;
+  int32_t item = -1;
   std::unique_ptr<pir::BoundArgs> args;
 
   // Sizes are those of this call.
   static Dim seen(Dim d) { return d.is_const() ? d : Dim(d.hint()); }
 
   void run() {
+    if (!op) {
+      handle.become(base);
+      handle->grad_fn = nullptr;
+      return handle.set_stop_gradient(true);
+    }
     std::vector<Arg> list(args->args().begin(), args->args().end());
     std::forward_list<Ints> ints;
     std::forward_list<Scalar> scalars;
@@ -62,7 +68,7 @@ struct Trace::ViewAgain {
     OpCall c(*op, list);
     GradMode mode(!handle.stop_gradient());
     dispatch::call(c);
-    const Tensor& view = c.out(result);
+    const Tensor& view = item < 0 ? c.out(result) : c.out_list(result)[static_cast<size_t>(item)];
     bool stop = handle.stop_gradient() || view.stop_gradient();
     handle.become(view);
     handle.set_stop_gradient(stop);
@@ -119,7 +125,9 @@ Trace::Living Trace::living() {
   std::function<void(const Tensor&)> take = [&](const Tensor& t) {
     if (among(inputs_, t) || among(plain, t) || among(views, t)) return;
     refreshed(t);
-    if (!payload(t).view_op || !known_sizes(*payload(t).view_op)) return plain.push_back(t);
+    const TracedPayload& p = payload(t);
+    const bool again = p.is_view() && (p.view_op ? known_sizes(*p.view_op) : t.stop_gradient());
+    if (!again) return plain.push_back(t);
     if (Tensor base = payload(t).base; base.is_traced()) take(base);
     views.push_back(t);
   };
@@ -218,6 +226,7 @@ void Trace::start_over() {
   blocks_ = {&program_.block()};
   builder_.to_end(blocks_.back());
   writes_.assign(1, {});
+  moved_.clear();
   inputs_.clear();
   input_payloads_.clear();
   input_infos_.clear();
@@ -254,16 +263,22 @@ void Trace::flush(const char* why) {
   }
   std::vector<ViewAgain> again;
   for (const Tensor& v : views) {
-    pir::Operation& op = *payload(v).view_op;
-    Tensor base = payload(v).base;
-    pir::Value source = op.operand(payload(v).view_operand);
+    const TracedPayload& view = payload(v);
+    Tensor base = view.base;
+    if (!view.view_op) {
+      again.push_back({v, base, nullptr, 0, -1, nullptr});
+      continue;
+    }
+    pir::Operation& op = *view.view_op;
+    pir::Value source = op.operand(view.view_operand);
     auto operand = [&, base = base](pir::Value x) {
       OutSlot s;
       s.tensor = base;
       if (x != source) outputs.push_back(s.tensor = tensor_of(x, true));
       return s;
     };
-    again.push_back({v, op.info(), payload(v).value.index(), std::make_unique<pir::BoundArgs>(op, operand)});
+    again.push_back(
+        {v, base, op.info(), view.view_result, view.view_item, std::make_unique<pir::BoundArgs>(op, operand)});
   }
   bool nothing = outputs.empty() && views.empty();
   for (const auto& [impl, c] : captures_) nothing &= c.now == c.original;

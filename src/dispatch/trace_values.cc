@@ -1,4 +1,4 @@
-// What a handle means in a program under construction: values, views, writes in place.
+// What a handle means in a program under construction. Views and writes in place are in trace_views.cc.
 #include <algorithm>
 
 #include "api/ops.h"
@@ -58,77 +58,14 @@ void Trace::rebind(const Tensor& handle, const Tensor& value) {
   if (handle.is_traced() && !stop) handle->bits |= kNeedsGrad;
 }
 
-void Trace::write(const Tensor& handle, const Tensor& value) {
-  if (payload_of(handle)->view_op)
-    write_through(handle, value);
-  else
-    rebind(handle, value);
-}
-
-// The base becomes: where the view looks, `value`; elsewhere what it was. The view operator is linear and picks each
-// element at most once, so its transpose (the gradient) puts elements back where they came from.
-void Trace::write_through(const Tensor& view, const Tensor& value) {
-  refreshed(view);
-  Ref<TracedPayload> p = payload_of(view);
-  Tensor base = p->base;
-  const OpInfo& info = *p->view_op->info();
-  Tensor base_now = alias(base);
-  auto put_back = [&](const Tensor& v) { return transpose_of_view(*this, *p->view_op, p->view_operand, base_now, v); };
-  GradMode mode(state().grad_enabled);
-  Tensor fresh;
-  bool whole = paddle::numel(base_now.shape()) == paddle::numel(value.shape());
-  check(info.vjp != nullptr, ErrorKind::kNotImplemented, "[{}] writing through this view can't be captured", info.name);
-  if (whole) {
-    fresh = put_back(value);
-  } else {
-    Tensor ones = ops::full_like(value, Scalar(1.0));
-    Tensor mask = ops::cast(put_back(ones), DType::kBool);
-    fresh = ops::where(mask, put_back(value), base_now);
-  }
-  write(base, fresh);
-  log_write(view);
-  Ref<TracedPayload> now = new_payload(value_of(value));
-  now->version = p->version + 1;
-  now->base = base;
-  now->base_payload = payload_of(base);
-  now->view_op = p->view_op;
-  now->view_operand = p->view_operand;
-  set_payload(view, now);
-  if (view.is_traced() && !value.stop_gradient()) view->bits |= kNeedsGrad;
-}
-
-pir::Value Trace::refreshed(const Tensor& t) {
-  Ref<TracedPayload> p = payload_of(t);
-  if (!p->view_op) return p->value;
-  refreshed(p->base);
-  Ref<TracedPayload> base = payload_of(p->base);
-  if (base == p->base_payload) return p->value;
-  std::vector<pir::Value> operands = p->view_op->operands();
-  operands[p->view_operand] = base->value;
-  std::vector<pir::Type> types;
-  for (pir::Value r : p->view_op->results_vector()) types.push_back(r.type());
-  pir::Operation* op = emit(p->view_op->def(), operands, p->view_op->attrs(), types);
-  bool stop = p->base.stop_gradient();
-  for (pir::Value r : op->results_vector())
-    if (r.type()) r.set_stop_gradient(stop);
-  Ref<TracedPayload> now = new_payload(op->result(p->value.index()));
-  now->base = p->base;
-  now->base_payload = base;
-  now->view_op = op;
-  now->view_operand = p->view_operand;
-  log_write(t);
-  set_payload(t, now);
-  if (t.is_traced() && !stop) t->bits |= kNeedsGrad;
-  return now->value;
-}
-
 pir::Value Trace::value_of(const Tensor& t) {
   PD_INVARIANT(t.defined());
   pir::Value v = refreshed(t);
   if (!v.type().has_shape() || v.type().kind() == pir::TypeKind::kTensorArray) return v;
   if (t.stop_gradient() == v.stop_gradient()) return v;
-  if (!t.stop_gradient()) {  // made a leaf by hand
-    v.set_stop_gradient(false);
+  if (!t.stop_gradient()) {
+    if (payload_of(t)->history) return state().grad_enabled ? with_history(t) : v;
+    v.set_stop_gradient(false);  // made a leaf by hand
     return v;
   }
   // Detached: the same elements, but gradients end here.

@@ -65,19 +65,21 @@ std::vector<OutSlot> call_vjp(const pir::Operation& op, const TensorOfValue& ten
   return result;
 }
 
-Tensor transpose_of_view(Trace& trace, const pir::Operation& view, size_t operand, const Tensor& base,
-                         const Tensor& value) {
+Tensor transpose_of_view(Trace& trace, const TracedPayload& view, const Tensor& base, const Tensor& value) {
   GradMode mode(state().grad_enabled);
-  std::vector<OutSlot> grads(view.num_results());
+  const pir::Operation& op = *view.view_op;
+  std::vector<OutSlot> grads(op.num_results());
   // The view's own dtype is kept: a mask of another type goes through the same index map.
-  for (size_t i = 0; i < view.num_results(); ++i)
-    if (view.info()->outs[i].view_of >= 0) grads[i].tensor = value;
-  auto tensor_of = [&](pir::Value v) {
-    if (v == view.operand(operand)) return base;
-    Tensor t = trace.tensor_of(v, true);
-    return t;
-  };
-  return std::move(call_vjp(view, tensor_of, grads, [&](size_t i) { return i == operand; })[operand].tensor);
+  OutSlot& given = grads[view.view_result];
+  if (view.view_item < 0) {
+    given.tensor = value;
+  } else {
+    given.list.resize(op.result(view.view_result).type().elements().size());
+    given.list[static_cast<size_t>(view.view_item)] = value;
+  }
+  auto tensor_of = [&](pir::Value v) { return v == op.operand(view.view_operand) ? base : trace.tensor_of(v, true); };
+  return std::move(
+      call_vjp(op, tensor_of, grads, [&](size_t i) { return i == view.view_operand; })[view.view_operand].tensor);
 }
 
 }  // namespace paddle::dispatch

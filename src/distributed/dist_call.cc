@@ -272,7 +272,7 @@ class DistCall {
     Tensor back = *from == to ? local : reshard_local(local, shape, t.dtype(), *from, to);
     Tensor memory = t.is_dist() ? spmd::dist_payload(t).local : t;
     if (dispatch::Trace* trace = dispatch::Trace::active())
-      trace->write(memory, back);
+      trace->write(memory, back, true);
     else if (memory.defined())
       dispatch::copy_into(memory, back);
     return t;
@@ -392,7 +392,7 @@ class PerItemCall {
   }
   static void overwrite(const Tensor& target, const Tensor& value) {
     if (dispatch::Trace* trace = dispatch::Trace::active())
-      trace->write(target, value);
+      trace->write(target, value, true);
     else
       dispatch::copy_into(target, value);
   }

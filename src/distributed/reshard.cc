@@ -242,7 +242,7 @@ void assign_value(const Tensor& target, const Tensor& value) {
                                                  value.dtype(), spmd::dist_attr(value), *p.attr)
                                  : cut_whole(value, p.attr);
   if (dispatch::Trace* trace = dispatch::Trace::active())
-    trace->write(p.local, local);
+    trace->write(p.local, local, true);
   else if (p.local.defined())
     dispatch::copy_into(p.local, local);
 }

@@ -42,9 +42,9 @@ def reference_core(request):
     import fake_core
     from paddle.jit.dy2static import convert
 
-    convert._ignored_modules.add("fake_core")
+    convert._ignored_modules.update(("fake_core", "fake_tensors", "fake_arrays"))
     previous = _trace_api.install(fake_core)
     yield fake_core
-    if fake_core._trace is not None:
-        fake_core.abort_trace(fake_core._trace)
+    if fake_core.tracing():
+        fake_core.abort_trace(fake_core.current.trace)
     _trace_api.install(previous)

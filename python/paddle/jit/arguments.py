@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .structure import flatten
+
 
 def positional_names(function, bound: bool) -> list[str]:
     code = getattr(function, "__code__", None)
@@ -41,3 +43,20 @@ def canonical(args: tuple, kwargs: dict, names: list[str], function) -> tuple[tu
                 return args, kwargs  # the call itself raises
         return tuple(filled), dict(sorted(rest.items()))
     return args, dict(sorted(kwargs.items()))
+
+
+def declared_axes(input_spec: list | None, args: tuple, tensors: list) -> set[tuple[int, int]]:
+    """Axes that the InputSpecs leave open, as (tensor, axis)."""
+    if input_spec is None:
+        return set()
+    out: set[tuple[int, int]] = set()
+    position = {id(t): i for i, t in reversed(list(enumerate(tensors)))}
+    for spec, arg in zip(input_spec, args):
+        specs: list = []
+        values: list = []
+        flatten(spec, specs)
+        flatten(arg, values)
+        for s, v in zip(specs, values):
+            if id(v) in position and hasattr(s, "shape"):
+                out |= {(position[id(v)], a) for a, n in enumerate(s.shape) if n in (None, -1)}
+    return out

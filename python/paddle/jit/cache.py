@@ -23,6 +23,7 @@ class Family:
         self.declared = set(symbolic)  # by an InputSpec: there also size 1 is symbolic
         self.programs: dict[tuple, list] = {}
         self.segmented = False  # a call was interrupted: others of the family will be, too
+        self.closed = False  # a capture failed where sizes were symbolic, and not where they were known
 
     def widen(self, shapes: list[tuple]) -> list[tuple[int, int, int, int]]:
         """Make sizes that differ from those seen symbolic; returns (input, axis, old, new) for each that became so."""
@@ -39,15 +40,19 @@ class Family:
                     news.append((i, axis, old, size))
         return news
 
-    def pattern(self, shapes: list[tuple]) -> tuple:
-        """The shapes with None for sizes that are symbolic in a program for them."""
+    def pattern(self, shapes: list[tuple], closed: bool = False) -> tuple:
+        """The shapes with None for sizes that are symbolic in a program for them; where ``closed`` those alone that an InputSpec
+        leaves open."""
+        closed |= self.closed
         return tuple(
-            tuple([None if self._is_symbolic(i, a, n) else n for a, n in enumerate(s)]) for i, s in enumerate(shapes)
+            tuple([None if self._is_symbolic(i, a, n, closed) else n for a, n in enumerate(s)])
+            for i, s in enumerate(shapes)
         )
 
-    def _is_symbolic(self, i: int, axis: int, size: int) -> bool:
+    def _is_symbolic(self, i: int, axis: int, size: int, closed: bool) -> bool:
         # No size is symbolic where there is nothing; 1 is where an InputSpec says so.
-        return size > 0 and ((i, axis) in self.declared or ((i, axis) in self.symbolic and size > 1))
+        open_ = not closed and (i, axis) in self.symbolic and size > 1
+        return size > 0 and ((i, axis) in self.declared or open_)
 
 
 class ProgramCache:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,16 +16,22 @@ from .dy2static.containers import GrownList, TracedList, as_result
 from .dy2static.errors import is_unusable, raise_unusable
 from .dy2static.slots import in_reach
 from .guards import AttributeWrite, GuardSet, Recorder
+from .objects import opened
 from .structure import LEAF, flatten, unflatten
 
 HOLE = object()
 
 
 class NewState(Exception):
-    """The trace found attributes that carry tensors from call to call: they must be inputs too."""
+    """The trace found attributes that may carry tensors from call to call: they must be inputs too, unless their owners go with the
+    trace."""
 
-    def __init__(self, attributes: list[tuple[Any, str]]) -> None:
+    def __init__(self, attributes: list[tuple[Any, str, type]]) -> None:
         self.attributes = attributes
+
+
+class SizesNeeded(Exception):
+    """The capture failed where sizes were symbolic."""
 
 
 class Segmented:
@@ -105,6 +112,7 @@ class Request(NamedTuple):
     segments: Any = None  # where to find compiled segments: the capture may be interrupted
     given: list | None = None  # the tensors for the inputs, then
     segmented: bool = False  # an earlier call was interrupted
+    own: frozenset = frozenset()  # (type, attribute) of objects that the function makes
 
 
 def capture(request: Request) -> ConcreteProgram | Segmented:
@@ -139,7 +147,7 @@ def capture(request: Request) -> ConcreteProgram | Segmented:
                 raise
             if recorder.breakable and api.finish_segments(handle, request.segmented):
                 return Segmented(_finished(result), recorder)
-            outs, results = _results(result)
+            outs, results = _results(opened(result))
             writes = _attribute_results(request, recorder, outs) if request.attributes is not None else []
         program = api.end_trace(handle, outs)
         finished = True
@@ -216,7 +224,9 @@ def _attribute_results(request: Request, recorder: Recorder, outs: list) -> list
         if not write.existed and not in_reach(leaves):
             continue  # of an object of one round
         if write.existed and (id(owner), write.name) not in known and recorder.reads(write.name):
-            found.append((_reference(owner), write.name))
+            if (type(owner), write.name) in request.own:
+                continue
+            found.append((_reference(owner), write.name, type(owner)))
         outs += [v for v in leaves if api.is_tensor(v)]
         writes.append((write, structure, [HOLE if api.is_tensor(v) else v for v in leaves]))
     if found:
@@ -241,11 +251,22 @@ def _grown(structure):
     return (GrownList if cls is TracedList else cls, extra, tuple([_grown(c) for c in children]))
 
 
+class _Held:
+    """Stands for a weak reference to what can't have one."""
+
+    def __init__(self, owner) -> None:
+        self._owner = owner
+
+    def __call__(self):
+        alone = sys.getrefcount(self._owner) <= 2  # this object's and the question's
+        return None if alone else self._owner
+
+
 def _reference(owner) -> Callable[[], Any]:
     try:
         return weakref.ref(owner)
     except TypeError:
-        return lambda: owner
+        return _Held(owner)
 
 
 @contextlib.contextmanager

@@ -41,6 +41,26 @@ def _call(self, *inputs, **kwargs):
     if state.recorder is None:  # another thread's eager call
         return _original(self, *inputs, **kwargs)
     state.recorder.layer(self)
+    if getattr(self, "_forward_pre_hooks", None) or getattr(self, "_forward_post_hooks", None):
+        with _converted_hooks(self):
+            return _run(self, *inputs, **kwargs)
+    return _run(self, *inputs, **kwargs)
+
+
+@contextlib.contextmanager
+def _converted_hooks(layer):
+    """The layer's hooks in their transformed form."""
+    tables = [(hooks, dict(hooks)) for hooks in (layer._forward_pre_hooks, layer._forward_post_hooks)]
+    for hooks, given in tables:
+        hooks.update({key: convert_call(hook) for key, hook in given.items()})
+    try:
+        yield
+    finally:
+        for hooks, given in tables:
+            hooks.update({key: hook for key, hook in given.items() if key in hooks})
+
+
+def _run(self, *inputs, **kwargs):
     forward = self.forward
     if is_library_module(type(self).__module__) and "forward" not in self.__dict__:
         return _original(self, *inputs, **kwargs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import inspect
 import time
 import types
@@ -12,9 +13,9 @@ from typing import Any
 from . import _trace_api as api
 from . import reasons as reasons_of
 from ._state import switches
-from .arguments import canonical, fewest, positional_names
+from .arguments import canonical, declared_axes, fewest, positional_names
 from .cache import Family, ProgramCache
-from .capture import ConcreteProgram, NewState, Request, Segmented, capture
+from .capture import ConcreteProgram, NewState, Request, Segmented, SizesNeeded, capture
 from .dy2static import convert
 from .dy2static.errors import Dy2StaticError, trim_traceback
 from .report import Event, Report
@@ -60,6 +61,7 @@ class StaticFunction:
         self._cache = ProgramCache()
         self._exact = self._cache.exact
         self._state: list[tuple[Any, str]] = []  # attributes that are inputs: (weak owner, name)
+        self._own: frozenset = frozenset()  # of objects that the capture to come makes: (type, attribute)
         self._events: list[Event] = []
         self._calls = 0
         self._last: ConcreteProgram | None = None
@@ -176,7 +178,7 @@ class StaticFunction:
         family = self._cache.families.get(family_key)
         reasons = reasons_of.nearest(self._cache.families, family_key, self._names) if family is None else []
         if family is None:
-            family = self._cache.families[family_key] = Family(shapes, self._declared(args, tensors))
+            family = self._cache.families[family_key] = Family(shapes, declared_axes(self._input_spec, args, tensors))
         names = [n for n, v in zip(self._names(structure), leaves) if api.is_tensor(v)]
         for i, axis, old, new in family.widen(shapes):
             reasons.append(f"size {axis} of {names[i]} was {old}, now {new}: symbolic from now on")
@@ -187,14 +189,24 @@ class StaticFunction:
             entry = self._cache.find(family, pattern, lambda e: e.runner.accepts(concrete) and e.guards.hold())
         if entry is None:
             reasons += reasons_of.why_again(family, pattern, concrete)
-            call = (args, kwargs, leaves, tensors, shapes, pattern, names, reasons)
+            segmented = segmented or family.segmented
             try:
-                entry = self._capture_or_fall_back(*call, segmented=segmented or family.segmented)
+                closed = family.pattern(shapes, closed=True)
+                call = (args, kwargs, leaves, tensors, shapes)
+                try:
+                    entry = self._capture_or_fall_back(
+                        *call, pattern, names, reasons, segmented=segmented, can_close=pattern != closed
+                    )
+                except SizesNeeded as why:
+                    reasons.append(f"captured for these sizes alone: {why}")
+                    entry = self._capture_or_fall_back(*call, closed, names, reasons, segmented=segmented)
+                    pattern, family.closed = closed, True
             except NewState as found:
-                self._state += found.attributes
-                self._cache.clear()
-                self._calls -= 1
-                return self(*args, **kwargs)
+                attributes = found.attributes
+            else:
+                attributes = None
+            if attributes is not None:
+                return self._again_with(attributes, args, kwargs)
             if entry is _EAGER:
                 self._cache.remember(key, _EAGER)
                 return self.dygraph_function(*args, **kwargs)
@@ -206,7 +218,19 @@ class StaticFunction:
         self._cache.remember(key, entry)
         return entry.run(tensors)
 
-    def _capture_or_fall_back(self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented):
+    def _again_with(self, attributes, args, kwargs):
+        """Call again, with attributes as inputs that carry tensors from call to call."""
+        gc.collect(1)
+        # Objects that went with the trace were the function's own.
+        self._own = frozenset([(cls, name) for owner, name, cls in attributes if owner() is None])
+        self._state += [(owner, name) for owner, name, _ in attributes if owner() is not None]
+        self._cache.clear()
+        self._calls -= 1
+        return self(*args, **kwargs)
+
+    def _capture_or_fall_back(
+        self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented, can_close=False
+    ):
         began = time.perf_counter()
         structure = flatten((args, kwargs), [])
         metas = [
@@ -219,7 +243,11 @@ class StaticFunction:
         try:
             is_input = [api.is_tensor(v) for v in leaves]
             entry = self._capture(structure, leaves, is_input, metas, self._full_graph, self._state, tensors, segmented)
-        except (Dy2StaticError, api.graph_break_error()) as error:
+        except (Dy2StaticError, api.graph_break_error(), SystemError) as error:
+            if can_close and not getattr(error, "_jst_ran", False):
+                raise SizesNeeded(f"{type(error).__name__}: {error}") from None
+            if isinstance(error, SystemError):
+                raise trim_traceback(error)
             where = reasons_of.user_line(error)
             if getattr(error, "_jst_ran", False):  # a part of the call has happened
                 raise trim_traceback(error) from None
@@ -248,22 +276,6 @@ class StaticFunction:
     def _names(self, structure) -> list[str]:
         """A name for each leaf of the arguments: ``x``, ``batch['mask']``."""
         return reasons_of.leaf_names(structure, self._parameters, [name for _, name in self._state])
-
-    def _declared(self, args, tensors) -> set[tuple[int, int]]:
-        """Axes that the InputSpecs leave open, as (tensor, axis)."""
-        if self._input_spec is None:
-            return set()
-        out: set[tuple[int, int]] = set()
-        position = {id(t): i for i, t in reversed(list(enumerate(tensors)))}
-        for spec, arg in zip(self._input_spec, args):
-            specs: list = []
-            values: list = []
-            flatten(spec, specs)
-            flatten(arg, values)
-            for s, v in zip(specs, values):
-                if id(v) in position and hasattr(s, "shape"):
-                    out |= {(position[id(v)], a) for a, n in enumerate(s.shape) if n in (None, -1)}
-        return out
 
     # ---- what users look at -------------------------------------------------------------------------------------
 
@@ -309,7 +321,8 @@ class StaticFunction:
         owner, call = self._owner(), self.__jst_inline__
         segments = self._segments if given is not None and not full_graph else None
         request = (self._function, call, structure, leaves, is_input, metas, attributes, owner, full_graph, options)
-        return capture(Request(*request, segments, given, segmented))
+        own, self._own = self._own, frozenset()
+        return capture(Request(*request, segments, given, segmented, own))
 
     @property
     def code(self) -> str:

@@ -9,7 +9,7 @@ from .. import _trace_api as api
 from ..structure import LEAF, flatten, leaf_paths, unflatten
 from . import breaks
 from .containers import TracedList
-from .early_exit import EXIT_FLAGS, RETURN_VALUE
+from .early_exit import EXIT_FLAGS, RETURN_FLAG, RETURN_VALUE
 from .errors import BranchRankError, Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, user_location
 from .slots import MISSING, BoxSlot, Found, Snapshot, Watch, assign
 from .texts import TracedText, assert_traced
@@ -24,17 +24,22 @@ class _Merge:
         self.regions = (region_true, region_false)
         self.outs: tuple[list, list] = ([], [])
         self.exits = (False, False)  # the branch leaves by break, continue or return (or may)
+        self.returns = (False, False)  # ... by return: nobody reads its variables any more
+        self.stays = (True, True)  # ... by nothing but return: what it gives a value is read nowhere else
 
     def note_exits(self, slots, *sides) -> None:
         """Read the flags of early exits: what a branch that exits leaves undefined is only read where the flag is unset."""
-        flags = [i for i, s in enumerate(slots) if s.name.startswith(EXIT_FLAGS)]
-        self.exits = tuple(any(v[i] is True or api.is_tensor(v[i]) for i in flags) for v in sides)
+        flags = [(i, s.name == RETURN_FLAG) for i, s in enumerate(slots) if s.name.startswith(EXIT_FLAGS)]
+        left = [{by_return for i, by_return in flags if v[i] is True or api.is_tensor(v[i])} for v in sides]
+        self.exits = tuple(bool(ways) for ways in left)
+        self.returns = tuple(ways == {True} for ways in left)
+        self.stays = tuple(False not in ways for ways in left)
 
     def value(self, name: str, a, b) -> Callable[[list], Any]:
         """A function that picks the merged value out of the operator's results."""
         if a is b:
             return lambda results: a
-        a, b = (MISSING if gone and is_unusable(v) else v for v, gone in zip((a, b), self.exits))
+        a, b = (MISSING if gone and is_unusable(v) else v for v, gone in zip((a, b), self.returns))
         if is_unusable(a) or is_unusable(b):
             bad = a if is_unusable(a) else b
             return lambda results: bad
@@ -51,8 +56,8 @@ class _Merge:
             return self._lists(name, a, b)
         if type(a) is type(b) and same(a, b):
             return lambda results: a
-        if self.exits[0] != self.exits[1]:
-            return self._one_sided(name, *(MISSING if gone else v for v, gone in zip((a, b), self.exits)))
+        if self.returns[0] != self.returns[1]:
+            return self._one_sided(name, *(MISSING if gone else v for v, gone in zip((a, b), self.returns)))
         return self._unusable(
             name, Dy2StaticTypeError, f"is {describe(a)} if the condition holds and {describe(b)} if not"
         )
@@ -66,7 +71,9 @@ class _Merge:
         return lambda results: bad
 
     def _one_sided(self, name, a, b):
-        if name != RETURN_VALUE and not self.exits[0 if a is MISSING else 1]:
+        missing, given = (0, 1) if a is MISSING else (1, 0)
+        # After a `break` or `continue` the other side's flags keep what it lacks from being read, as in Python.
+        if name != RETURN_VALUE and not self.exits[missing] and self.stays[given]:
             branch = "true" if b is MISSING else "false"
             return self._unusable(name, Dy2StaticNameError, f"is only given a value when the condition is {branch}")
         # The flag beside it says whether the value counts: the other branch yields zeros.
@@ -171,7 +178,7 @@ def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None
     while True:
         all_slots = [*slots, *found.slots]
         before = Snapshot(all_slots)
-        with Watch() as watch:
+        with Watch(all_slots) as watch:
             regions, after = _trace_parts((then, orelse), before, Snapshot(list(unread)))
         if not found.update(watch, all_slots):
             break

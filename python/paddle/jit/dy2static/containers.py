@@ -275,7 +275,22 @@ _JOIN = {
 }
 
 
-class TracedRange:
+def length_test(items: TracedList):
+    """Whether there is any item, for the program or for Python."""
+    return items.length() > 0
+
+
+class TracedSequence:
+    """Something with ``length()`` and ``item(k)``, gone through by traced loops."""
+
+    def __iter__(self):
+        raise Dy2StaticTypeError(
+            f"how many items there are depends on a Tensor or a symbolic size: Python code can't iterate over them, a `for` "
+            f"statement can ({user_location()})"
+        )
+
+
+class TracedRange(TracedSequence):
     """``range`` with a bound that only running tells."""
 
     def __init__(self, start, stop, step) -> None:
@@ -290,11 +305,8 @@ class TracedRange:
     def item(self, k):
         return self.start + k * self.step
 
-    def __iter__(self):
-        raise Dy2StaticTypeError(f"iterate over a range with a tensor bound with a `for` statement ({user_location()})")
 
-
-class TracedRows:
+class TracedRows(TracedSequence):
     """The rows of a tensor whose first size is symbolic."""
 
     def __init__(self, tensor, rows) -> None:
@@ -307,7 +319,7 @@ class TracedRows:
         return self.tensor[k]
 
 
-class TracedItems:
+class TracedItems(TracedSequence):
     def __init__(self, items: TracedList) -> None:
         self.items = items
 
@@ -318,7 +330,7 @@ class TracedItems:
         return self.items[k]
 
 
-class TracedPart:
+class TracedPart(TracedSequence):
     """Items ``start`` to ``stop`` of a list."""
 
     def __init__(self, items: TracedList, start, stop) -> None:
@@ -331,7 +343,7 @@ class TracedPart:
         return self.items[self.start + k]
 
 
-class TracedReversed:
+class TracedReversed(TracedSequence):
     def __init__(self, inner) -> None:
         self.inner = inner
 
@@ -342,7 +354,7 @@ class TracedReversed:
         return self.inner.item(self.inner.length() - 1 - k)
 
 
-class TracedEnumerate:
+class TracedEnumerate(TracedSequence):
     def __init__(self, inner, start) -> None:
         self.inner, self.start = inner, start
 
@@ -353,7 +365,7 @@ class TracedEnumerate:
         return (k if isinstance(self.start, int) and self.start == 0 else self.start + k), self.inner.item(k)
 
 
-class TracedZip:
+class TracedZip(TracedSequence):
     def __init__(self, inners) -> None:
         self.inners = inners
 
@@ -364,15 +376,14 @@ class TracedZip:
         return tuple(i.item(k) for i in self.inners)
 
 
-TRACED_SEQUENCES = (TracedRange, TracedRows, TracedItems, TracedPart, TracedReversed, TracedEnumerate, TracedZip)
-
-
 def as_traced_sequence(x: Any):
     """Something with ``length()`` and ``item(k)`` where iterating ``x`` needs a traced loop; else None."""
-    if isinstance(x, TRACED_SEQUENCES):
+    if isinstance(x, TracedSequence):
         return x
     if isinstance(x, TracedList):
         return TracedItems(x) if x.__jst_plain__() is None else None
+    if hasattr(type(x), "__jst_sequence__"):
+        return x.__jst_sequence__()
     if api.is_traced(x):
         rows = x.shape[0] if len(x.shape) else None
         if rows is not None and (api.is_symint(rows) or (type(rows) is int and rows < 0)):

@@ -22,7 +22,11 @@ def worth_transforming(fn, freevars: set[str], is_library: Callable[[str], bool]
             return True
         if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
             return True
-        if isinstance(n, ast.Compare) and len(n.ops) > 1:
+        if isinstance(n, ast.Compare) and (len(n.ops) > 1 or isinstance(n.ops[0], (ast.In, ast.NotIn))):
+            return True
+        if isinstance(n, (ast.List, ast.Tuple)) and any(isinstance(v, ast.Starred) for v in n.elts):
+            return True
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) and isinstance(n.left, ast.Constant):
             return True
         if isinstance(n, ast.Call):
             name = analysis.dotted(n.func)
@@ -30,7 +34,17 @@ def worth_transforming(fn, freevars: set[str], is_library: Callable[[str], bool]
                 return True
         if isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
             return True
+        if isinstance(n, ast.Subscript) and may_choose(n.slice):
+            return True
     return False
+
+
+def may_choose(index: ast.expr) -> bool:
+    """Its value may be a tensor that says which item of a list is meant."""
+    if isinstance(index, ast.UnaryOp):
+        return may_choose(index.operand)
+    known = (ast.Constant, ast.Slice, ast.Tuple, ast.List, ast.ListComp, ast.JoinedStr, ast.Dict, ast.Compare)
+    return not isinstance(index, known)
 
 
 def _evident(name: str, is_library: Callable[[str], bool]) -> bool:

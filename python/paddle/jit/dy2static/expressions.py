@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable
 
 from . import analysis, early_exit
-from .eligibility import FRAME_BUILTINS, is_cheap
+from .eligibility import FRAME_BUILTINS, is_cheap, may_choose
 
 JST = "_jst"
 
@@ -93,35 +93,62 @@ class Expressions(ast.NodeTransformer):
 
     def _comprehension(self, e):
         """What it goes through may be a sequence of traced length: the run time gives it, or one item after the other."""
-        if any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in ast.walk(e)) or e.generators[0].is_async:
+        if any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in ast.walk(e)) or any(g.is_async for g in e.generators):
             return self.generic_visit(e)
         first = e.generators[0]
         iterable = self.visit(first.iter)
         first.iter = load("_jst_items", first.iter)
-        args = ast.arguments([], [ast.arg("_jst_items")], None, [], [], None, [])
-        chosen = isinstance(e, ast.ListComp) and len(e.generators) == 1 and bool(first.ifs)
-        if chosen and len(first.ifs) > 1:
-            first.ifs = [ast.copy_location(ast.BoolOp(ast.And(), first.ifs), first.ifs[0])]
         self.lazy += 1
-        body = self.generic_visit(e)
+        for g in e.generators:
+            if len(g.ifs) > 1:
+                g.ifs = [ast.copy_location(ast.BoolOp(ast.And(), g.ifs), g.ifs[0])]
+        e = self.generic_visit(e)
         self.lazy -= 1
-        if chosen:
-            body = self._tested(body)
-        run = "choose_" if chosen else "comprehend_"
-        return self._call(run, [iterable, ast.copy_location(ast.Lambda(args, body), e)], e)
+        if not any(g.ifs for g in e.generators):
+            return self._call("comprehend_", [iterable, self._of_items(e)], e)
+        name = "choose_lazily_" if isinstance(e, ast.GeneratorExp) else "choose_"
+        return self._chosen(name, iterable, e.generators, e.elt, e)
 
-    @staticmethod
-    def _tested(e: ast.ListComp) -> ast.GeneratorExp:
-        """The test and the item of each round, as functions."""
-        (generator,) = e.generators
+    def _chosen(self, name: str, iterable, generators, elt, at) -> ast.Call:
+        """Each generator gives, round by round, its test and its item (or what the generators after it make) as functions."""
+        first, *others = generators
+        if others:
+            inner_iterable, others[0].iter = others[0].iter, load("_jst_items", others[0].iter)
+            elt = self._chosen("choose_", inner_iterable, others, elt, at)
         nothing = ast.arguments([], [], None, [], [], None, [])
-        parts = [ast.copy_location(ast.Lambda(nothing, part), part) for part in (generator.ifs[0], e.elt)]
-        generator.ifs = []
-        return ast.copy_location(
-            ast.GeneratorExp(ast.copy_location(ast.Tuple(parts, ast.Load()), e.elt), [generator]), e
+        tests = first.ifs or [ast.copy_location(ast.Constant(True), at)]
+        first.ifs = []
+        parts = [ast.copy_location(ast.Lambda(nothing, part), part) for part in (tests[0], elt)]
+        pairs = ast.GeneratorExp(ast.copy_location(ast.Tuple(parts, ast.Load()), elt), [first])
+        return self._call(
+            name, [iterable, self._of_items(ast.copy_location(pairs, at)), ast.Constant(bool(others))], at
         )
 
+    @staticmethod
+    def _of_items(e: ast.expr) -> ast.Lambda:
+        args = ast.arguments([], [ast.arg("_jst_items")], None, [], [], None, [])
+        return ast.copy_location(ast.Lambda(args, e), e)
+
     visit_ListComp = visit_GeneratorExp = _comprehension
+
+    def visit_Subscript(self, e: ast.Subscript):
+        """``items[i]``: a tensor may say which item of a list is meant."""
+        if not isinstance(e.ctx, ast.Load) and isinstance(e.value, ast.Subscript):
+            e.value.jst_held = True
+        e = self.generic_visit(e)
+        if not isinstance(e.ctx, ast.Load) or not may_choose(e.slice):
+            return e
+        return self._call("held_item_" if hasattr(e, "jst_held") else "item_", [e.value, e.slice], e)
+
+    def _display(self, e):
+        e = self.generic_visit(e)
+        if not isinstance(e.ctx, ast.Load) or not any(isinstance(v, ast.Starred) for v in e.elts):
+            return e
+        pairs = [(isinstance(v, ast.Starred), v.value if isinstance(v, ast.Starred) else v) for v in e.elts]
+        parts = [ast.copy_location(ast.Tuple([ast.Constant(s), v], ast.Load()), v) for s, v in pairs]
+        return self._call("display_", [ast.Constant(type(e).__name__.lower()), *parts], e)
+
+    visit_List = visit_Tuple = _display
 
     def visit_JoinedStr(self, e: ast.JoinedStr):
         """``f"{x:.3f}"``: a tensor is formatted when the program runs."""
@@ -154,6 +181,7 @@ class Expressions(ast.NodeTransformer):
             e.func = ast.copy_location(ast.Attribute(load(JST, e), "range_", ast.Load()), e.func)
             e.args = [self.visit(a) for a in e.args]
             return e
+        self._mark_held(e.func)
         library = name is not None and name.split(".")[0] not in self.locals and self.is_library(name)
         func = e.func if library else self._call("call", [self.visit(e.func)], e.func)
         e.func = func
@@ -161,6 +189,15 @@ class Expressions(ast.NodeTransformer):
         for k in e.keywords:
             k.value = self.visit(k.value)
         return e
+
+    @staticmethod
+    def _mark_held(func: ast.expr) -> None:
+        """``items[i].add_(...)``, ``items[i].append(...)``: the item is to be changed."""
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Subscript):
+            return
+        in_place = func.attr.endswith("_") and not func.attr.endswith("__")
+        if may_choose(func.value.slice) and (in_place or func.attr in analysis.MUTATORS):
+            func.value.jst_held = True
 
     @staticmethod
     def _call(name: str, args: list[ast.expr], at: ast.AST) -> ast.Call:

@@ -287,7 +287,7 @@ def _trace_while(first_cond, test: Callable, body: Callable, slots: list, late: 
     for _ in range(12):
         before.restore()
         trial = _Trial(carries, before, late)
-        with Watch() as watch:
+        with Watch(slots) as watch:
             fits = trial.run(test, body, where)
         if found.update(watch, slots):
             slots = [*given, *found.slots]

@@ -13,14 +13,17 @@ from .. import _trace_api as api
 from .._state import state
 from . import breaks
 from .branches import trace_if, trace_select
+from .comprehensions import choose_, choose_lazily_, comprehend_  # noqa: F401 - what transformed code calls
 from .containers import (
     TracedList,
     TracedRange,
     as_traced_sequence,
+    length_test,
 )
 from .convert import convert_call
 from .errors import Dy2StaticTypeError, user_location
-from .loops import each_round, trace_while
+from .items import change_item_, display_, held_item_, item_, set_item_  # noqa: F401 - what transformed code calls
+from .loops import trace_while
 from .slots import BoxSlot, slots_of
 from .texts import TracedText, assert_traced, formatted
 from .values import truth
@@ -240,11 +243,6 @@ def or_test_(first, cheap, *rest):
     return _connect(False, first, cheap, rest, True)
 
 
-def length_test(items: TracedList):
-    """Whether there is any item, for the program or for Python."""
-    return items.length() > 0
-
-
 def not_(x):
     x = length_test(x) if type(x) is TracedList else x
     return api.logical_not(truth(x)) if api.is_traced(x) else not x
@@ -274,37 +272,6 @@ def ifexp_(test, then: Callable, orelse: Callable):
     if api.is_traced(test):
         return trace_select(test, then, orelse, "the conditional expression")
     return then() if test else orelse()
-
-
-def comprehend_(iterable, comprehension: Callable):
-    """``[... for x in iterable ...]``; ``comprehension`` is that of the items of what it is given."""
-    sequence = as_traced_sequence(iterable)
-    if sequence is None:
-        return comprehension(iterable)
-    return each_round(sequence, [], lambda out, item: (out.extend(comprehension([item])), out)[1])
-
-
-def choose_(iterable, parts: Callable):
-    """``[... for x in iterable if ...]``; ``parts`` gives the test and the item for each of what it is given."""
-    sequence = as_traced_sequence(iterable)
-    if sequence is None:
-        return _chosen([], parts(iterable))
-    return each_round(sequence, [], lambda out, item: _chosen(out, parts([item])))
-
-
-def _chosen(out, parts):
-    for test, item in parts:
-        holds = test()
-        if type(holds) is TracedList:
-            holds = length_test(holds)
-        if not api.is_traced(holds):
-            if holds:
-                out.append(item())
-            continue
-        slot = BoxSlot("the list", out)
-        trace_if(holds, lambda: slot.value.append(item()), None, [slot])  # noqa: B023 - called in this round
-        out = slot.value
-    return out
 
 
 def assert_(test, message: Callable | None = None) -> None:

@@ -77,10 +77,12 @@ class AttributeSlot(Slot):
 
 
 class Watch:
-    """Attributes that code assigns while it is in force, also in functions that it calls, with what they were before."""
+    """Attributes that code assigns while it is in force, also in functions that it calls, with what they were before. Where that
+    fails they are restored, but for those that are ``slots``: whoever traces restores these."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: Sequence = ()) -> None:
         self.seen: dict[tuple, tuple] = {}
+        self._restored = {(id(s.owner), s.attribute) for s in slots if isinstance(s, AttributeSlot)}
 
     def note(self, owner, attribute: str) -> None:
         key = (id(owner), attribute)
@@ -95,7 +97,9 @@ class Watch:
         state.watches.remove(self)
         if failed is None:
             return
-        for owner, attribute, old in self.seen.values():
+        for key, (owner, attribute, old) in self.seen.items():
+            if key in self._restored:
+                continue
             slot = AttributeSlot(attribute, owner, attribute)
             slot.delete() if old is MISSING else slot.set(old)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import operator
 import types
 
 from .. import _trace_api as api
 from .._state import state
 from . import breaks
+from .comprehensions import ChosenItems, choose_lazily_
 from .containers import (
-    TRACED_SEQUENCES,
     TracedEnumerate,
     TracedList,
     TracedReversed,
@@ -69,8 +70,9 @@ def _sum(items, /, start=0):
 def _list(items=(), /):
     if type(items) is TracedList:
         return items.copy()
-    if isinstance(items, TRACED_SEQUENCES):
-        return each_round(items, [], lambda out, item: (out.append(item), out)[1])
+    sequence = as_traced_sequence(items)
+    if sequence is not None:
+        return each_round(sequence, [], lambda out, item: (out.append(item), out)[1])
     return list(items)
 
 
@@ -96,6 +98,10 @@ def _zip(*iterables, **kwargs):
     return TracedZip(inners)
 
 
+def _accumulate(items, func=operator.add, **kwargs):
+    return itertools.accumulate(items, convert_call(func) if func is not None else operator.add, **kwargs)
+
+
 def _converted_callback(builtin):
     def run(fn, *args, **kwargs):
         return builtin(convert_call(fn) if fn is not None else fn, *args, **kwargs)
@@ -103,12 +109,21 @@ def _converted_callback(builtin):
     return run
 
 
-for _builtin in (builtins.map, builtins.filter):
-    special(_builtin)(_converted_callback(_builtin))
+for _taker in (builtins.map, functools.reduce, itertools.accumulate, itertools.starmap):
+    special(_taker)(_converted_callback(_taker) if _taker is not itertools.accumulate else _accumulate)
+
+
+@special(builtins.filter)
+def _filter(fn, items):
+    keeps = convert_call(fn) if fn is not None else lambda v: v
+    return choose_lazily_(items, lambda given: ((lambda: keeps(v), lambda: v) for v in given))
 
 
 def _extreme(builtin, op):
     def run(*args, **kwargs):
+        sequence = as_traced_sequence(args[0]) if len(args) == 1 and not kwargs else None
+        if sequence is not None:
+            return each_round(sequence, sequence.item(0), lambda best, v: ifexp_(op(v, best), lambda: v, lambda: best))
         values = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
         if kwargs or len(values) < 2 or not any(api.is_traced(v) for v in values):
             return builtin(*args, **kwargs)
@@ -126,7 +141,11 @@ special(builtins.min)(_extreme(builtins.min, operator.lt))
 
 def _quantifier(builtin, is_and: bool):
     def run(items):
-        if type(items) is types.GeneratorType:
+        sequence = as_traced_sequence(items)
+        if sequence is not None:
+            join = api.logical_and if is_and else api.logical_or
+            return each_round(sequence, api.constant(is_and, (), "bool"), lambda all_, v: join(all_, truth(v)))
+        if type(items) in (types.GeneratorType, ChosenItems):
             items = list(items)
         if not isinstance(items, (list, tuple)) or not any(api.is_traced(v) for v in items):
             return builtin(items)
@@ -142,6 +161,8 @@ special(builtins.any)(_quantifier(builtins.any, False))
 def _joiner(how: str):
     def wrap(fn):
         def run(x, *args, **kwargs):
+            if isinstance(x, ChosenItems):
+                x = x.settled() or list(x)
             if not isinstance(x, TracedList) or x.__jst_plain__() is not None:
                 return fn(list(x) if isinstance(x, TracedList) else x, *args, **kwargs)
             return join(x, how, kwargs["axis"] if "axis" in kwargs else args[0] if args else 0)

@@ -21,11 +21,26 @@ import ast
 import copy
 from collections.abc import Callable
 
-from . import analysis, early_exit
-from .eligibility import Mangler, ordered_parameters, parameters
+from . import analysis, early_exit, matches
+from .eligibility import Mangler, may_choose, ordered_parameters, parameters
 from .expressions import JST, Expressions, Scope, load, strings
 
 FUNCTION = "_jst_function"
+_IN_PLACE = {  # functions of the module `operator`
+    "Add": "iadd",
+    "Sub": "isub",
+    "Mult": "imul",
+    "MatMult": "imatmul",
+    "Div": "itruediv",
+    "FloorDiv": "ifloordiv",
+    "Mod": "imod",
+    "Pow": "ipow",
+    "LShift": "ilshift",
+    "RShift": "irshift",
+    "BitOr": "ior",
+    "BitXor": "ixor",
+    "BitAnd": "iand",
+}
 
 
 class Transformer(Expressions):
@@ -168,7 +183,21 @@ class Transformer(Expressions):
             if isinstance(t, ast.Attribute) and isinstance(t.ctx, ast.Store) and analysis.dotted(t.value):
                 owner = copy.deepcopy(t.value)
                 notes.append(self._call_statement("will_set", [owner, ast.Constant(t.attr)], s))
-        return [*notes, self.generic_visit(s)] if notes else self.generic_visit(s)
+        done = self._item_assignment(s) or self.generic_visit(s)
+        return [*notes, done] if notes else done
+
+    def _item_assignment(self, s) -> ast.stmt | None:
+        """``items[i] = v`` and ``items[i] += v`` where a tensor may say which item of a list is meant."""
+        target = s.targets[0] if isinstance(s, ast.Assign) and len(s.targets) == 1 else getattr(s, "target", None)
+        if not isinstance(target, ast.Subscript) or not may_choose(target.slice):
+            return None
+        if isinstance(target.value, ast.Subscript):
+            target.value.jst_held = True
+        where = [self.visit(target.value), self.visit(target.slice)]
+        if isinstance(s, ast.Assign):
+            return self._call_statement("set_item_", [self.visit(s.value), *where], s)
+        change = ast.Constant(_IN_PLACE[type(s.op).__name__])
+        return self._call_statement("change_item_", [*where, change, self._lazy(s.value)], s)
 
     visit_Assign = visit_AugAssign = _assignment
 
@@ -277,7 +306,7 @@ def transform(fn, class_name: str | None, freevars: set[str], is_library: Callab
             tree = name_of.visit(tree)
             if kept:
                 tree.name = kept
-        return tree
+        return matches.lower(tree) if isinstance(tree, ast.FunctionDef) else tree
 
     tree = fresh()
     if isinstance(tree, ast.FunctionDef):

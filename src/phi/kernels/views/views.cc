@@ -50,9 +50,16 @@ std::optional<Strides> reshape_strides(const Tensor& t, const Shape& shape) {
   return out;
 }
 
+// Elements of their own, for what can't be a view of x. Where x is only a layout there are none.
+Tensor apart(const Tensor& x, const Shape& shape) {
+  if (x->storage->data() || x.numel() == 0) return Tensor::empty(shape, x.dtype(), x.place());
+  return Tensor::meta(shape, x.dtype(), x.place());
+}
+
 Tensor reshaped(const Tensor& x, const Shape& shape) {
   if (auto strides = reshape_strides(x, shape)) return x.as_view(shape, *strides, x->offset);
-  Tensor out = Tensor::empty(shape, x.dtype(), x.place());
+  Tensor out = apart(x, shape);
+  if (!out.is_dense()) return out;
   copy_elements(out.as_view(x.shape(), contiguous_strides(x.shape()), out->offset), x);
   return out;
 }
@@ -209,8 +216,8 @@ void as_complex(OpCall& c) {
   bool fits = x.strides().back() == 1 && x->offset % 2 == 0;
   for (size_t i = 0; i + 1 < x.strides().size(); ++i) fits &= x.strides()[i] % 2 == 0;
   if (!fits) {
-    Tensor copy = Tensor::empty(x.shape(), x.dtype(), x.place());
-    copy_elements(copy, x);
+    Tensor copy = apart(x, x.shape());
+    if (copy.is_dense()) copy_elements(copy, x);
     x = copy;
   }
   Strides strides;
