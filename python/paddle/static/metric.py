@@ -88,7 +88,7 @@ def auc(
             paddle.assign(total + fresh, total)
         whole = _area(states[2][0], states[3][0])
         last = _area(states[0].sum(0), states[1].sum(0)) if slide_steps else whole
-        areas = [whole.astype("float32"), last.astype("float32")]
+        areas = [whole.astype("float64"), last.astype("float64")]
     return areas[0], areas[1], states
 
 
