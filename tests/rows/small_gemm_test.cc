@@ -1,5 +1,6 @@
-// Products of small and of middling matrices against sums in double precision, under each instruction set and with one
-// and several threads. Operands have no element to spare, so that a read beyond them is seen by the address sanitizer.
+// Products of small matrices, and of few rows or columns, against sums in double precision, under each instruction set
+// and with one and several threads. Operands have no element to spare, so that a read beyond them is seen by the
+// address sanitizer.
 #include "phi/kernels/cpu/rows/small_gemm.h"
 
 #include <gtest/gtest.h>
@@ -131,44 +132,42 @@ TEST_P(SmallGemm, NaNAndInfinityStayInTheirRowsAndColumns) {
   }
 }
 
-// Few rows, which are multiplied in place; several blocks of rows, depth and panels, whole and cut; rows of a that fall
-// onto each other in the cache.
-TEST_P(SmallGemm, MiddlingSizesInEveryLayout) {
-  int threads = 0;
-  for (Lies la : kAll)
-    for (Lies lb : kAll) {
-      set_num_threads(1 + threads++ % 3);
+// Whole and cut panels, several blocks of depth; threads that share columns and rows.
+TEST_P(SmallGemm, ProductsOfFewRowsOrFewColumns) {
+  for (int threads : {1, 3}) {
+    set_num_threads(threads);
+    for (Lies lies : kAll)
       for (auto [m, k, n] : {std::array<int64_t, 3>{2, 1, 2},
                              {7, 300, 100},
                              {48, 257, 48},
-                             {49, 256, 95},
+                             {13, 600, 800},
+                             {5, 256, 95},
                              {200, 513, 5},
-                             {193, 260, 49},
-                             {97, 30, 800}}) {
-        Owned a = random_matrix(m, k, la, 13), b = random_matrix(k, n, lb, 14);
-        ASSERT_TRUE(multiplies(a, b, mid_gemm));
+                             {2001, 300, 16}}) {
+        Owned a = random_matrix(m, k, lies, 13), b = random_matrix(k, n, Lies::kPlain, 14);
+        ASSERT_TRUE(multiplies(a, b, mid_gemm)) << threads << " threads";
       }
-    }
-  Owned a = random_matrix(98, 1024, Lies::kPlain, 13), b = random_matrix(1024, 145, Lies::kPlain, 14);
-  ASSERT_TRUE(multiplies(a, b, mid_gemm));
+  }
 }
 
-TEST_P(SmallGemm, MiddlingProductsKeepNaNAndInfinity) {
-  Owned a = random_matrix(100, 300, Lies::kPlain, 15), b = random_matrix(300, 100, Lies::kPlain, 16);
-  a.at(97, 299) = kNaN;
+TEST_P(SmallGemm, ProductsOfFewRowsKeepNaNAndInfinity) {
+  Owned a = random_matrix(40, 300, Lies::kPlain, 15), b = random_matrix(300, 100, Lies::kPlain, 16);
+  a.at(37, 299) = kNaN;
   a.at(2, 0) = kInf;
   b.at(299, 99) = -kInf;
   ASSERT_TRUE(multiplies(a, b, mid_gemm));
 }
 
-TEST_P(SmallGemm, VectorsAndLargeProductsAreNotOfMiddlingSize) {
-  auto pays = [](int64_t m, int64_t k, int64_t n) {
-    return mid_gemm_pays({nullptr, m, k, k, 1}, {nullptr, k, n, n, 1});
+TEST_P(SmallGemm, FewRowsOrColumnsAreTakenWhereMeasured) {
+  auto pays = [](int64_t m, int64_t k, int64_t n, bool transposed = false) {
+    return mid_gemm_pays({nullptr, m, k, k, 1}, {nullptr, k, n, transposed ? 1 : n, transposed ? k : 1});
   };
   EXPECT_EQ(pays(16, 256, 4096), GetParam() == CpuIsa::kAvx512);
+  EXPECT_EQ(pays(2000, 400, 10), GetParam() == CpuIsa::kAvx512);
+  EXPECT_FALSE(pays(16, 256, 4096, true));
   EXPECT_FALSE(pays(1, 256, 256));
   EXPECT_FALSE(pays(256, 256, 1));
-  EXPECT_FALSE(pays(1024, 256, 256));
+  EXPECT_FALSE(pays(64, 256, 256));
   EXPECT_FALSE(pays(int64_t{1} << 40, int64_t{1} << 30, 2));
 }
 
