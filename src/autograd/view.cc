@@ -17,6 +17,9 @@ Geometry geometry(const Tensor& view, const TensorImpl& base) {
   check(Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&base))).is_contiguous(), ErrorKind::kRuntime,
         "an in-place write through a view of a non-contiguous tensor can't be differentiated; call contiguous() on it "
         "first");
+  check(view.dtype() == base.dtype, ErrorKind::kNotImplemented,
+        "an in-place write to a {} tensor through a view as {} can't be differentiated; write to a copy",
+        name_of(base.dtype), name_of(view.dtype()));
   Geometry g;
   for (Dim d : view.shape()) g.dims.push_back(d.value());
   g.strides.assign(view.strides().begin(), view.strides().end());

@@ -86,7 +86,16 @@ def by_function(q, k, v):
     return paddle.transpose(F.scaled_dot_product_attention(q, k, v), [0, 2, 1, 3])
 
 
-UNMASKED = [scaled_after, divided, scaled_before, by_einsum, lengths_first, one_batch_axis, softmax_in_parts, by_function]
+UNMASKED = [
+    scaled_after,
+    divided,
+    scaled_before,
+    by_einsum,
+    lengths_first,
+    one_batch_axis,
+    softmax_in_parts,
+    by_function,
+]
 
 
 def added_constant(q, k, v):
@@ -215,10 +224,14 @@ def test_rows_that_see_nothing():
     seen = np.ones([S, S], bool)
     seen[3] = False
     call = lambda fill: paddle.jit.to_static(  # noqa: E731
-        lambda q, k, v: F.softmax(
-            paddle.where(paddle.to_tensor(seen), paddle.matmul(q, k, transpose_y=True) * SCALE, paddle.full([], fill))
-        )
-        @ v,
+        lambda q, k, v: (
+            F.softmax(
+                paddle.where(
+                    paddle.to_tensor(seen), paddle.matmul(q, k, transpose_y=True) * SCALE, paddle.full([], fill)
+                )
+            )
+            @ v
+        ),
         full_graph=True,
     )
     with paddle.no_grad():

@@ -224,3 +224,27 @@ def test_tensors_from_outside_that_share_memory():
             close(got, want.numpy())
         for name in ("kept", "last", "flat"):
             close(getattr(whole, name), getattr(eager, name).numpy())
+
+
+def test_a_view_as_complex_numbers_has_the_gradient_of_finite_differences():
+    x = np.arange(12, dtype="float64").reshape(2, 3, 2) / 7 + 0.5
+
+    def f(t):
+        b = t * 1.0
+        v = paddle.as_complex(b)
+        v[0] = v[1] * 2
+        return (b * b * b).sum()
+
+    want = np.zeros_like(x)
+    for i in np.ndindex(*x.shape):
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = x.copy()
+            moved[i] += step
+            ends.append(float(f(paddle.to_tensor(moved))))
+        want[i] = (ends[0] - ends[1]) / 2e-6
+    t = tensor(x, grad=True, dtype="float64")
+    static(f)(t).backward()
+    close(t.grad, want, rtol=1e-5, atol=1e-5)
+    with pytest.raises(NotImplementedError, match="through a view as complex128"):
+        f(tensor(x, grad=True, dtype="float64"))
