@@ -26,6 +26,20 @@ TEST(Index, DivisionTakesApartWhatBoundsAllow) {
   EXPECT_EQ(pool.max(k - 4, 0), Index(0));
 }
 
+TEST(Index, RemaindersJoinTheirQuotients) {
+  IndexPool pool;
+  Index s = pool.symbol(0), t = pool.symbol(1), i = pool.var(1 << 20), k = pool.var(8);
+  const auto apart = [&](const Index& n, const Index& m) {  // as the indices of three dimensions, the inner two n and m
+    const Index rest = pool.div(i, m);
+    return 8 * m * n * pool.div(rest, n) + 8 * m * pool.mod(rest, n) + 8 * pool.mod(i, m) + k;
+  };
+  EXPECT_EQ(pool.joined(apart(12, 512)), 8 * i + k);
+  EXPECT_EQ(pool.joined(apart(s, t)), 8 * i + k);
+  const Index other = 7 * pool.div(i, 12) + pool.mod(i, 12), alone = 3 * pool.mod(i, s) + pool.div(k, 3);
+  EXPECT_EQ(pool.joined(other), other);
+  EXPECT_EQ(pool.joined(alone), alone);
+}
+
 TEST(Index, Evaluates) {
   IndexPool pool;
   Index s = pool.symbol(0), t = pool.symbol(1);

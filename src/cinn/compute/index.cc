@@ -186,6 +186,27 @@ Index IndexPool::mod(const Index& a, const Index& b) {
   return intern(AtomKind::kMod, a, b);
 }
 
+Index IndexPool::joined(Index e) {
+  const auto join_one = [&] {
+    for (const auto& [monomial, c] : e.terms())
+      for (AtomId id : monomial) {
+        if (atoms_[id].kind != AtomKind::kMod) continue;
+        const Atom x = atoms_[id];
+        const Index factor = e.coefficient(id), rest = e.without(id), quotient = div(x.a, x.b);
+        if (quotient.terms().size() != 1 || quotient.terms()[0].second != 1 || quotient.terms()[0].first.size() != 1)
+          continue;
+        const AtomId whole = quotient.terms()[0].first[0];
+        if (factor.mentions(id) || factor.mentions(whole) || !(rest.coefficient(whole) == factor * x.b)) continue;
+        e = rest.without(whole) + factor * x.a;
+        return true;
+      }
+    return false;
+  };
+  while (join_one()) {
+  }
+  return e;
+}
+
 Index IndexPool::min(const Index& a, const Index& b) {
   if (a == b || non_negative(b - a, 0)) return a;
   if (non_negative(a - b, 0)) return b;

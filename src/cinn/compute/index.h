@@ -68,6 +68,8 @@ class IndexPool {
   Index value(int32_t value_id, const Index& extent);
   Index div(const Index& a, const Index& b);  // a >= 0, b >= 1
   Index mod(const Index& a, const Index& b);
+  // Remainders joined with the quotients that they were taken apart from: n * (a / n) + a mod n = a.
+  Index joined(Index e);
   Index min(const Index& a, const Index& b);
   Index max(const Index& a, const Index& b);
   Index ceil_div(const Index& a, const Index& b) { return div(a + b - 1, b); }

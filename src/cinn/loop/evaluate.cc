@@ -29,7 +29,9 @@ static Index linear(const Axes& axes, const AxisList& list, const Binding& where
   return sum;
 }
 
-Index Evaluator::offset(int node, const Binding& where) { return linear(axes_, axes_.nodes[node].all, where); }
+Index Evaluator::offset(int node, const Binding& where) {
+  return m_.pool.joined(linear(axes_, axes_.nodes[node].all, where));
+}
 
 Index Evaluator::dim_index(int node, size_t dim, const Binding& where) {
   return linear(axes_, axes_.nodes[node].dims[dim], where);
