@@ -61,6 +61,7 @@ _LAZY = {
         ".framework.io": "save load async_save clear_async_save_task_queue",
         ".framework": "disable_signal_handler in_dynamic_or_pir_mode",
         ".framework.printing": "set_printoptions",
+        ".framework.mmap_storage": "MmapStorage",
         ".base.param_attr": "ParamAttr",
         ".base.framework": "create_parameter",
         ".nn.initializer.lazy_init": "LazyGuard",

@@ -28,6 +28,13 @@ class _Entry:
         self.handles = {name: tensor for name, tensor, _ in program._captured()}
 
 
+def _array(tensor):
+    """A copy of the elements. Integers of 64 bits are C's `long long`, as in official Paddle, which NumPy tells from `long` as it
+    prints them."""
+    array = np.array(tensor.numpy())
+    return array.view(np.longlong) if array.dtype == np.int64 else array
+
+
 def _variable(program: Program, item):
     if not isinstance(item, str):
         return item
@@ -137,7 +144,7 @@ class Executor:
             for name, value in zip(entry.run.writes, written):
                 _write(scope, name, _alone(value, name, owners), entry)
             if return_numpy:
-                return [np.array(t.numpy()) for t in fetched]
+                return [_array(t) for t in fetched]
             return [_alone(t, "", owners) for t in fetched]
 
     def _entry(self, program: Program, fetches: list, prune: bool) -> _Entry:

@@ -67,6 +67,15 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
     return created(result, out, requires_grad)
 
 
+def uniform_random_batch_size_like(
+    input, shape, dtype="float32", input_dim_idx=0, output_dim_idx=0, min=-1.0, max=1.0, seed=0  # noqa: A002
+):
+    """Uniform on [min, max), in `shape` but for the size at `output_dim_idx`, which is `input`'s at `input_dim_idx`."""
+    sizes = list(shape)
+    sizes[output_dim_idx] = input.shape[input_dim_idx]
+    return uniform(sizes, dtype, min, max, seed)
+
+
 def log_normal(mean=1.0, std=2.0, shape=None, name=None):
     """exp of a normal with `mean` and `std`."""
     return _C_ops.exp(normal(mean, std, shape))

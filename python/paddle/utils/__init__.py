@@ -30,7 +30,7 @@ _ = (
 )
 _ = require_version, try_import
 
-_MODULES = ("dlpack", "download", "cpp_extension", "unique_name", "install_check", "layers_utils", "image_util")
+_MODULES = ("dlpack", "download", "cpp_extension", "unique_name", "install_check", "layers_utils")
 
 
 def run_check() -> None:

@@ -15,6 +15,7 @@ _NAMES = {
         ".base.role_maker": "PaddleCloudRoleMaker Role UserDefinedRoleMaker",
         ".base.topology": "CommunicateTopology HybridCommunicateGroup",
         ".base.util_factory": "UtilBase",
+        ".data_generator": "MultiSlotDataGenerator MultiSlotStringDataGenerator",
         ".fleet": "Fleet",
         ".model": "distributed_model",
         ".optimizer": "distributed_optimizer",
@@ -33,7 +34,7 @@ _METHODS = frozenset(
 )
 _SAME = {"rank": "worker_index", "nranks": "worker_num", "world_size": "worker_num", "rank_in_node": "local_rank"}
 _SUBMODULES = frozenset(
-    ["base", "layers", "meta_optimizers", "meta_parallel", "metrics", "model", "recompute", "scaler", "utils"]
+    ["base", "data_generator", "layers", "meta_optimizers", "meta_parallel", "model", "recompute", "scaler", "utils"]
 )
 from .fleet import fleet  # noqa: E402  (the object hides its module, as clients expect)
 

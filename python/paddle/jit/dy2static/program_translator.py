@@ -1,18 +1,14 @@
-"""Names that programs written for Paddle 2.x import from here."""
+"""The switch of dynamic-to-static as an object, of which there is one."""
 
 from __future__ import annotations
 
-from ..api import enable_to_static
-from ..capture import ConcreteProgram
-from ..static_function import StaticFunction
-
-__all__ = ["ConcreteProgram", "ProgramTranslator", "StaticFunction", "convert_to_static"]
+__all__ = []
 
 
 class ProgramTranslator:
-    """The old switch for ``to_static``; one object for the process."""
+    """``enable(False)`` makes static functions run as plain Python, ``enable(True)`` ends that."""
 
-    _instance: ProgramTranslator | None = None
+    _instance = None
 
     def __new__(cls):
         if cls._instance is None:
@@ -20,16 +16,19 @@ class ProgramTranslator:
         return cls._instance
 
     @classmethod
-    def get_instance(cls) -> ProgramTranslator:
+    def get_instance(cls):
+        """The one there is."""
         return cls()
 
-    def enable(self, to_static: bool) -> None:
-        """See ``paddle.jit.enable_to_static``."""
-        enable_to_static(to_static)
+    @property
+    def enable_to_static(self) -> bool:
+        """Whether static functions are captured."""
+        from ..api import switches
 
+        return switches.enabled
 
-def convert_to_static(function):
-    """The transformed form of ``function``."""
-    from .convert import convert_call
+    def enable(self, enable_to_static: bool) -> None:
+        """As ``paddle.jit.enable_to_static``."""
+        from ..api import enable_to_static as switch
 
-    return convert_call(function)
+        switch(enable_to_static)
