@@ -189,6 +189,15 @@ def _load_state(state, keep_name_table, return_numpy):
     return state
 
 
+def _load_program(data: bytes, where: str):
+    from ..static.io import deserialize_program
+
+    try:
+        return deserialize_program(data)
+    except (ValueError, RuntimeError) as error:
+        raise LoadError(f"[load] {where}: {error}") from error
+
+
 def load(path, **configs):
     """Reads what ``save`` wrote, here or in official paddle. Nothing in the file is ever executed.
 
@@ -214,9 +223,7 @@ def load(path, **configs):
         if start == b"\0":
             return _load_binary(file, where, return_numpy)
         if start == b"{":
-            from ..static.io import deserialize_program
-
-            return deserialize_program(file.read())
+            return _load_program(file.read(), where)
         result = RestrictedUnpickler(file, where).load()
     if isinstance(result, dict):
         try:
