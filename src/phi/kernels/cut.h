@@ -1,7 +1,9 @@
 // A strided part of a tensor along single axes: what slices read and what assignments to slices write.
 #pragma once
 #include <algorithm>
+#include <string_view>
 
+#include "base/error.h"
 #include "tensor/tensor.h"
 
 namespace paddle::kernels {
@@ -11,6 +13,12 @@ struct Cut {
   Strides strides;
   int64_t offset;
 };
+
+// An axis that is dropped has one element left: without it there would be nothing to look at.
+inline void check_one_index(std::string_view op, Dim left, int64_t size, int64_t axis) {
+  check(left == Dim(1), ErrorKind::kIndex, "[{}] expected one index along axis {} of size {}, got {}", op, axis, size,
+        left.str());
+}
 
 inline Cut whole(const Tensor& x) { return {x.shape(), x.strides(), x->offset}; }
 

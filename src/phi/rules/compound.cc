@@ -219,12 +219,20 @@ Tensor label_smooth::decompose(const Args& a) {
   return kept + number(a.epsilon, a.label) / ops::full({}, Scalar(a.label.dim(-1)), a.label.dtype());
 }
 
+namespace {
+// Pixels of an image that one of another resolution stands for, r each way.
+int64_t pixels_of(std::string_view op, std::string_view name, int64_t r) {
+  check(r > 0 && r < int64_t{1} << 31, ErrorKind::kValue, "[{}] expected {} in [1, 2^31), got {}", op, name, r);
+  return r * r;
+}
+}  // namespace
+
 void pixel_shuffle::shape(const Args& a, TensorMeta& out) {
   const size_t c = image_channel("pixel_shuffle", a.x, a.data_format), h = c == 1 ? 2 : 1;
-  const int64_t r = a.upscale_factor;
-  check_divides("pixel_shuffle", "channels", a.x.shape()[c], r * r);
+  const int64_t r = a.upscale_factor, pixels = pixels_of("pixel_shuffle", "upscale_factor", r);
+  check_divides("pixel_shuffle", "channels", a.x.shape()[c], pixels);
   out.shape = a.x.shape();
-  out.shape[c] = floor_div(out.shape[c], Dim(r * r));
+  out.shape[c] = floor_div(out.shape[c], Dim(pixels));
   for (size_t i : {h, h + 1}) out.shape[i] = out.shape[i] * Dim(r);
 }
 Tensor pixel_shuffle::decompose(const Args& a) {
@@ -240,9 +248,9 @@ Tensor pixel_shuffle::decompose(const Args& a) {
 
 void pixel_unshuffle::shape(const Args& a, TensorMeta& out) {
   const size_t c = image_channel("pixel_unshuffle", a.x, a.data_format), h = c == 1 ? 2 : 1;
-  const int64_t r = a.downscale_factor;
+  const int64_t r = a.downscale_factor, pixels = pixels_of("pixel_unshuffle", "downscale_factor", r);
   out.shape = a.x.shape();
-  out.shape[c] = out.shape[c] * Dim(r * r);
+  out.shape[c] = out.shape[c] * Dim(pixels);
   for (size_t i : {h, h + 1}) {
     check_divides("pixel_unshuffle", "height and width", out.shape[i], r);
     out.shape[i] = floor_div(out.shape[i], Dim(r));

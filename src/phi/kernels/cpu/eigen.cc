@@ -324,7 +324,7 @@ void lu_unpack(OpCall& c) {
       std::vector<int64_t> rows(static_cast<size_t>(m));
       std::iota(rows.begin(), rows.end(), 0);
       for (int64_t i = 0; i < k; ++i) {
-        const int64_t p = wrapped("lu_unpack", pivots.data<int32_t>()[b * k + i] - 1, m, ErrorKind::kValue);
+        const int64_t p = wrapped("lu_unpack", int64_t{pivots.data<int32_t>()[b * k + i]} - 1, m, ErrorKind::kValue);
         std::swap(rows[static_cast<size_t>(i)], rows[static_cast<size_t>(p)]);
       }
       Matrix p(m, m);

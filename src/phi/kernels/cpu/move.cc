@@ -115,11 +115,11 @@ void triangle(OpCall& c, Keep&& keep) {
 }
 void tril(OpCall& c) {
   int64_t d = rules::tril::Args(c).diagonal;
-  triangle(c, [d](int64_t i, int64_t j) { return j <= i + d; });
+  triangle(c, [d](int64_t i, int64_t j) { return j - i <= d; });
 }
 void triu(OpCall& c) {
   int64_t d = rules::triu::Args(c).diagonal;
-  triangle(c, [d](int64_t i, int64_t j) { return j >= i + d; });
+  triangle(c, [d](int64_t i, int64_t j) { return j - i >= d; });
 }
 
 void diag_embed(OpCall& c) {

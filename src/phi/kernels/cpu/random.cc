@@ -110,7 +110,8 @@ void randint(OpCall& c) {
     uint64_t r = (uint64_t{b.v[0]} << 32) | b.v[1];
     // The high half of the product is uniform over the range to within 2^-64.
     uint64_t k = static_cast<uint64_t>((static_cast<unsigned __int128>(r) * range) >> 64);
-    write_int(out.data<char>() + static_cast<size_t>(i) * item, out.dtype(), a.low + static_cast<int64_t>(k));
+    write_int(out.data<char>() + static_cast<size_t>(i) * item, out.dtype(),
+              static_cast<int64_t>(static_cast<uint64_t>(a.low) + k));
   }
 }
 

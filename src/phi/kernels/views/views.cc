@@ -114,6 +114,7 @@ void slice(OpCall& c) {
     for (size_t i = 0; i < v.shape.size(); ++i) {
       bool drop = false;
       for (int64_t d : a.decrease_axis) drop |= static_cast<size_t>(d < 0 ? d + a.input.rank() : d) == i;
+      if (drop) check_one_index("slice", v.shape[i], a.input.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
       if (drop) continue;
       shape.push_back(v.shape[i]);
       strides.push_back(v.strides[i]);
@@ -158,7 +159,7 @@ void tensor_unfold(OpCall& c) {
   Strides strides = a.input.strides();
   if (strides.empty()) strides.push_back(1);
   int64_t along = strides[axis];
-  strides[axis] *= a.step;
+  if (!paddle::equal(c.meta(0).shape[axis], Dim(1))) strides[axis] *= a.step;  // of one window no step is taken
   strides.push_back(along);
   c.out(0) = a.input.as_view(c.meta(0).shape, strides, a.input->offset);
 }

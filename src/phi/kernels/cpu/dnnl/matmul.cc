@@ -110,7 +110,8 @@ void by_primitive(const Tensor& x, const Tensor& y, const Tensor& out) {
                                  {DNNL_ARG_DST, memory_of(p.out, out.data())}});
 }
 
-// For dtypes that oneDNN doesn't multiply. Rows of the result in parallel; the inner loop runs along a row of y.
+// For dtypes that oneDNN does not multiply; integers wrap around, which only unsigned sums may. Rows of the result in
+// parallel; the inner loop runs along a row of y.
 template <class T, class Acc = T>
 void blocked(const Matrix& a, const Matrix& b, T* c, int64_t n) {
   const T* x = reinterpret_cast<const T*>(a.data);
@@ -158,15 +159,15 @@ void one_matrix(DType t, const Matrix& a, const Matrix& b, void* c, int64_t n) {
     case DType::kComplex128:
       return blocked<std::complex<double>>(a, b, static_cast<std::complex<double>*>(c), n);
     case DType::kInt32:
-      return blocked<int32_t>(a, b, static_cast<int32_t*>(c), n);
+      return blocked<int32_t, uint32_t>(a, b, static_cast<int32_t*>(c), n);
     case DType::kInt64:
-      return blocked<int64_t>(a, b, static_cast<int64_t*>(c), n);
+      return blocked<int64_t, uint64_t>(a, b, static_cast<int64_t*>(c), n);
     case DType::kInt16:
-      return blocked<int16_t>(a, b, static_cast<int16_t*>(c), n);
+      return blocked<int16_t, uint32_t>(a, b, static_cast<int16_t*>(c), n);
     case DType::kInt8:
-      return blocked<int8_t, int32_t>(a, b, static_cast<int8_t*>(c), n);
+      return blocked<int8_t, uint32_t>(a, b, static_cast<int8_t*>(c), n);
     case DType::kUInt8:
-      return blocked<uint8_t, int32_t>(a, b, static_cast<uint8_t*>(c), n);
+      return blocked<uint8_t, uint32_t>(a, b, static_cast<uint8_t*>(c), n);
     default:
       fail(ErrorKind::kType, "[matmul] has no kernel for {}", name_of(t));
   }

@@ -152,6 +152,7 @@ bool run_small(const scalar::Program& program, std::span<const TileOperand> ins,
     return false;
   int64_t size = 1;
   for (const int64_t n : shape) size *= n;
+  if (size == 0) return true;  // beside an empty operand a single value is still a number, whose result has no place
   const DType dtype = dtype_of(compute);
   if (size >= kParallelWork || outs[0].dtype != dtype || flat_stride(outs[0], shape) != 1) return false;
   const void* registers[kMost];
