@@ -21,8 +21,8 @@ class DataGenerator:
     def generate_sample(self, line):
         """A function without arguments that gives the samples of a line: lists of (slot, values). To be written by the user."""
         raise NotImplementedError(
-            "Please rewrite this function to return a list or tuple: [(name, [feasign, ...]), ...] or "
-            "((name, [feasign, ...]), ...)"
+            f"[{type(self).__name__}] expected generate_sample to be overridden: for a line, a function that gives samples "
+            "such as [('words', [1926, 8, 17]), ('label', [1])]"
         )
 
     def generate_batch(self, samples):
@@ -30,7 +30,9 @@ class DataGenerator:
         return lambda: iter(samples)
 
     def _gen_str(self, line):
-        raise NotImplementedError("pls use MultiSlotDataGenerator or PairWiseDataGenerator")
+        raise NotImplementedError(
+            f"[{type(self).__name__}] has no text form; derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator"
+        )
 
     def _written(self, batch):
         for sample in self.generate_batch(batch)():
@@ -62,7 +64,7 @@ def _checked(line):
     line = list(line) if isinstance(line, zip) else line
     if not isinstance(line, (list, tuple)):
         raise ValueError(
-            "the output of process() must be in list or tuple type Example: [('words', [1926, 8, 17]), ('label', [1])]"
+            f"[DataGenerator] expected a sample as a list or tuple of (slot, values), got {type(line).__name__}"
         )
     return line
 
@@ -81,15 +83,18 @@ class MultiSlotDataGenerator(DataGenerator):
         line = _checked(line)
         known = dict(self._proto_info or ())
         if self._proto_info is not None and [n for n, _ in self._proto_info] != [n for n, _ in line]:
-            raise ValueError(f"the slots of two given samples are inconsistent: {[n for n, _ in line]}")
+            raise ValueError(
+                f"[DataGenerator] expected the slots of the samples before, {[n for n, _ in self._proto_info]}, "
+                f"got {[n for n, _ in line]}"
+            )
         parts = []
         for name, values in line:
             if not isinstance(name, str):
-                raise ValueError(f"name{type(name)} must be in str type")
+                raise ValueError(f"[DataGenerator] expected a slot's name as str, got {type(name).__name__}")
             if not isinstance(values, list) or not values:
-                raise ValueError(f"elements of slot {name} must be a list that is not empty, got {values!r}")
+                raise ValueError(f"[DataGenerator] expected slot {name} to be a list with values, got {values!r}")
             if not all(isinstance(v, (int, float)) for v in values):
-                raise ValueError(f"the type of element in {name} must be in int or float")
+                raise ValueError(f"[DataGenerator] expected slot {name} to hold numbers, got {values!r}")
             if any(isinstance(v, float) for v in values):
                 known[name] = "float"
             known.setdefault(name, "uint64")
