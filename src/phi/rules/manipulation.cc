@@ -187,15 +187,6 @@ Tensors broadcast_tensors::decompose(const Args& a) {
 
 void slice::shape(const Args& a, TensorMeta& out) {
   out.shape = infer::sliced_shape("slice", a.input.shape(), a.axes, a.starts, a.ends, nullptr);
-  const int64_t rank = a.input.rank();
-  for (int64_t d : a.decrease_axis) {
-    const int64_t axis = d < 0 ? d + rank : d;
-    if (axis < 0 || axis >= rank) continue;  // said below
-    const Dim left = out.shape[static_cast<size_t>(axis)];
-    check(left.is_symbolic() || left == Dim(1), ErrorKind::kIndex,
-          "[slice] expected one index along axis {} of size {}, got {}", axis,
-          a.input.shape()[static_cast<size_t>(axis)].str(), left.str());
-  }
   out.shape = infer::without_axes("slice", out.shape, a.decrease_axis);
 }
 

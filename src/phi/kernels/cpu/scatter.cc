@@ -201,7 +201,7 @@ void set_value_with_tensor(OpCall& c) {
   for (size_t i = 0; i < shape.size(); ++i) {
     bool drop = false;
     for (int64_t d : a.decrease_axes) drop |= static_cast<size_t>(d < 0 ? d + out.rank() : d) == i;
-    if (drop) check_one_index("set_value", shape[i], out.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
+    if (drop) check_one_index("set_value", out.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
     if (drop) continue;
     part.push_back(shape[i]);
     part_strides.push_back(strides[i]);

@@ -114,7 +114,7 @@ void slice(OpCall& c) {
     for (size_t i = 0; i < v.shape.size(); ++i) {
       bool drop = false;
       for (int64_t d : a.decrease_axis) drop |= static_cast<size_t>(d < 0 ? d + a.input.rank() : d) == i;
-      if (drop) check_one_index("slice", v.shape[i], a.input.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
+      if (drop) check_one_index("slice", a.input.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
       if (drop) continue;
       shape.push_back(v.shape[i]);
       strides.push_back(v.strides[i]);
