@@ -54,3 +54,10 @@ def test_draws_from_the_whole_range():
 def test_one_window_takes_no_step():
     x = paddle.arange(4, dtype="float32")
     np.testing.assert_array_equal(paddle.signal.frame(x, 4, TOP).numpy().ravel(), [0, 1, 2, 3])
+
+
+def test_the_last_element_by_a_tensor():
+    x = paddle.to_tensor([1.0, 2.0, 3.0, 4.0])
+    take = paddle.jit.to_static(lambda x, i: x[i], full_graph=True)
+    for at, expected in ((-1, 4.0), (-2, 3.0), (0, 1.0), (3, 4.0)):
+        assert float(take(x, paddle.to_tensor(at))) == expected

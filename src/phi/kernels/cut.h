@@ -1,6 +1,7 @@
 // A strided part of a tensor along single axes: what slices read and what assignments to slices write.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "base/error.h"
@@ -17,6 +18,11 @@ struct Cut {
 // An axis that is dropped has an element to look at.
 inline void check_one_index(std::string_view op, int64_t size, int64_t axis) {
   check(size > 0, ErrorKind::kIndex, "[{}] expected one index along axis {}, got an axis of size 0", op, axis);
+}
+
+// Where the one index from `start` ends: that of -1 ends at the end, which start + 1 does not say.
+inline int64_t end_of(int64_t start, int64_t end, bool dropped) {
+  return dropped && start == -1 ? std::numeric_limits<int64_t>::max() : end;
 }
 
 inline Cut whole(const Tensor& x) { return {x.shape(), x.strides(), x->offset}; }

@@ -106,7 +106,10 @@ void slice(OpCall& c) {
   Cut v = whole(a.input);
   for (size_t i = 0; i < a.axes.size(); ++i) {
     int64_t axis = a.axes[i] < 0 ? a.axes[i] + a.input.rank() : a.axes[i];
-    cut(v, axis, a.starts.values()[i].value(), a.ends.values()[i].value(), 1);
+    const bool dropped = std::any_of(a.decrease_axis.begin(), a.decrease_axis.end(),
+                                     [&](int64_t d) { return (d < 0 ? d + a.input.rank() : d) == axis; });
+    const int64_t start = a.starts.values()[i].value();
+    cut(v, axis, start, end_of(start, a.ends.values()[i].value(), dropped), 1);
   }
   if (!a.decrease_axis.empty()) {
     Shape shape;
