@@ -135,6 +135,7 @@ class Run {
     if (!any) return {};
     for (auto& hook : node.pre_hooks) hook(grads);
     const int64_t begin = profile::recording() ? profile::now() : 0;
+    if (!retain_) node.give_up_saved();
     Tensors out = node.apply(std::move(grads), create_);
     if (begin) profile::add(profile::Kind::kBackward, node.name(), begin);
     for (auto& hook : node.post_hooks) hook(out);

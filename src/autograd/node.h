@@ -26,6 +26,7 @@ class Node : public RefCounted {
   // retained.
   virtual Tensors apply(Tensors&& out_grads, bool create_graph) = 0;
   virtual void release_saved() {}  // what the next backward would need
+  virtual void give_up_saved() {}  // the next apply() is the last: it may write over what was saved, as it goes
   virtual std::string name() const = 0;
 
   uint64_t sequence() const { return sequence_; }

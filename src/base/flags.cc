@@ -57,6 +57,9 @@ struct Registry {
     add("prim_forward", false, "decompose composite operators in captured forward programs");
     add("prim_backward", false, "decompose gradients in captured programs");
     add("use_cinn", true, "compile captured programs; off: captured programs run operator by operator");
+    add("recompute_cut", true,
+        "compiled training steps keep for the gradient what a minimum cut says, and compute the rest again; off: all "
+        "that the gradient reads is kept");
     add("cinn_print", false, "print each compiler step's result when the step changed something");
     add("cinn_compile_budget_ms", int64_t{4000}, "time a fused group may take to compile; dearer ones run by kernels");
     add("cinn_total_budget_ms", int64_t{120000},

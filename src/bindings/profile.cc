@@ -3,6 +3,7 @@
 
 #include "base/profile.h"
 #include "bindings/trace_types.h"
+#include "compile/recompute_cut.h"
 #include "compile/runner.h"
 
 namespace paddle::bindings {
@@ -72,12 +73,54 @@ PyObject* groups(PyObject*, PyObject* program) {
   });
 }
 
+PyObject* rows_of(const executor::MemoryReport& r) {
+  Object list = own(PyList_New(0));
+  for (const executor::MemoryRow& row : r.rows)
+    must_zero(PyList_Append(list.get(), own(Py_BuildValue("(ssLLII)", row.what.c_str(), row.where.c_str(),
+                                                          static_cast<long long>(row.bytes),
+                                                          static_cast<long long>(row.offset), row.first, row.last))
+                                            .get()));
+  return list.release();
+}
+
+PyObject* memory(PyObject*, PyObject* program) {
+  return guard([&] {
+    Object list = own(PyList_New(0));
+    for (const executor::MemoryReport& r : program_in(program)->memory()) {
+      Object operations = own(PyList_New(0));
+      for (const std::string& name : r.operations)
+        must_zero(PyList_Append(operations.get(), own(PyUnicode_FromString(name.c_str())).get()));
+      Object row = own(Py_BuildValue("{s:s,s:L,s:L,s:I,s:N,s:N}", "name", r.name.c_str(), "arena",
+                                     static_cast<long long>(r.arena), "least", static_cast<long long>(r.least), "peak",
+                                     r.peak, "operations", operations.release(), "rows", rows_of(r)));
+      must_zero(PyList_Append(list.get(), row.get()));
+    }
+    return list.release();
+  });
+}
+
+PyObject* cut(PyObject*, PyObject* program) {
+  return guard([&] {
+    Object list = own(PyList_New(0));
+    for (const compile::CutRow& r : program_in(program)->cut())
+      must_zero(PyList_Append(list.get(), own(Py_BuildValue("(NsLs)", PyBool_FromLong(r.kept), r.what.c_str(),
+                                                            static_cast<long long>(r.bytes), r.why.c_str()))
+                                              .get()));
+    return list.release();
+  });
+}
+
 PyMethodDef methods[] = {
     {"start", start, METH_NOARGS, "Records spans from now on; what was recorded before is dropped."},
     {"stop", stop, METH_NOARGS, "[(name, kind, begin_ns, end_ns, thread, detail)] since start()."},
     {"groups", groups, METH_O,
      "What the compiler made of the program's groups, one dict each; and what it decided about the operations in "
      "none."},
+    {"memory", memory, METH_O,
+     "What lies in memory and when, one dict for each compiled part: its rows are (what, where, bytes, offset, first "
+     "instruction, last)."},
+    {"cut", cut, METH_O,
+     "What the forward part keeps for the backward part, and what that computes again: (kept, what, bytes, why)."},
     {}};
 
 PyModuleDef definition{

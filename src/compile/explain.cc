@@ -3,7 +3,9 @@
 #include "cinn/jit/compiled.h"
 #include "cinn/loop/traffic.h"
 #include "compile/pipeline.h"
+#include "compile/recompute_cut.h"
 #include "compile/runner.h"
+#include "compile/training.h"
 #include "dispatch/trace.h"
 #include "pir/printer.h"
 
@@ -120,6 +122,35 @@ std::vector<GroupReport> Runner::groups(std::vector<FusionReport>* apart) {
   }
   if (apart) *apart = decisions_about(nullptr, decisions);
   return reports;
+}
+
+std::vector<executor::MemoryReport> Runner::memory() {
+  std::lock_guard lock(mutex_);
+  std::vector<executor::MemoryReport> out;
+  for (auto& [key, made] : plain_)
+    if (made.program) out.push_back(made.program->memory_report("program"));
+  for (auto& [key, training] : training_) {
+    if (!training) continue;
+    out.push_back(training->forward().memory_report("forward"));
+    out.push_back(training->backward().memory_report("backward"));
+  }
+  return out;
+}
+
+std::vector<CutRow> Runner::cut() {
+  std::vector<CutRow> rows;
+  std::lock_guard lock(mutex_);
+  for (auto& [key, training] : training_) {
+    if (!training) continue;
+    dispatch::StackScope scope;
+    std::vector<DimGuard> asked;
+    DimGuardSink sink(&asked);
+    PipelineOptions options = latest_;
+    options.cut = &rows;
+    TrainingProgram(captured_.program, key.first, captured_.num_outputs, captured_.output_stop_gradient, options);
+    break;  // which gradients are wanted makes little difference
+  }
+  return rows;
 }
 
 }  // namespace paddle::compile

@@ -91,24 +91,17 @@ size_t keep_compilable(pir::Operation& root, Place place, Finished* finished) {
   return failed;
 }
 
-void run_steps(pir::Program& program, const PipelineOptions& options, Finished* finished) {
-  device::PlaceScope host(Place::cpu());  // what passes evaluate, they read
-  pir::drop_custom_gradients(program.module());
-  // First, since rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts
-  // would reduce.
-  if (!options.inputs.empty() || distributed::is_distributed(program)) {
-    distributed::PartitionOptions partition;
-    partition.inputs = options.inputs;
-    if (options.stayed) partition.stayed = finished ? &finished->stayed : options.stayed;
-    distributed::MeshGroupsAsked asked;
-    program = distributed::partition(program, partition);
-    if (finished) finished->groups = KeptGroups(asked.list);
-  }
+bool wants_groups(const PipelineOptions& options) {
   // Each operator's output is looked at where numbers are checked: groups have none but their last.
-  const bool wanted = options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf");
-  const bool fuse = wanted && can_compile(options.place);
-  if (finished) finished->by_chance |= fuse != wanted;
-  pir::PassManager steps(pir::PassManager::Options::from_flags());
+  return options.cinn && flags::get_bool("use_cinn") && !flags::get_bool("check_nan_inf");
+}
+
+// A program that writes no weights is taken apart and put together around the kernels that hold them.
+bool holds_weights(const PipelineOptions& options) {
+  return (options.inference || options.keep_weights) && options.place.is_cpu() && !flags::get_bool("check_nan_inf");
+}
+
+void add_simplifications(pir::PassManager& steps, const PipelineOptions& options, bool fuse, Finished* finished) {
   steps.add_pipeline(pir::stage_pipeline("captured"));
   steps.add("drop_copies", [](pir::Operation& root, pir::PassContext&) { return drop_copies(root) > 0; });
   steps.add("canonicalise");
@@ -121,53 +114,83 @@ void run_steps(pir::Program& program, const PipelineOptions& options, Finished* 
     steps.add("canonicalise");
     steps.add("fuse_attention");
   }
-  // A program that writes no weights is taken apart and put together around the kernels that hold them.
-  const bool held =
-      (options.inference || options.keep_weights) && options.place.is_cpu() && !flags::get_bool("check_nan_inf");
-  if (held && fuse) {
+  if (holds_weights(options) && fuse) {
     steps.add("decompose_evaluating", [](pir::Operation&, pir::PassContext& context) {
       return decompose(context.program(), DecomposeWhat::kEvaluating) > 0;
     });
     steps.add("fold_scales");
   }
   if (wants_decomposition() || fuse)
-    steps.add("decompose", [&](pir::Operation&, pir::PassContext& context) {
+    steps.add("decompose", [](pir::Operation&, pir::PassContext& context) {
       return decompose(context.program(), wants_decomposition() ? DecomposeWhat::kAll : DecomposeWhat::kToFuse) > 0;
     });
-  steps.add("constant_folding", [&](pir::Operation&, pir::PassContext& context) {
+  steps.add("constant_folding", [&options, finished](pir::Operation&, pir::PassContext& context) {
     passes::FoldOptions fold;
     fold.parameters = options.inference;
     if (finished) fold.read = &finished->weights_read;
     return passes::fold_constants(context.program(), evaluate_static, fold) > 0;
   });
   steps.add("canonicalise");
+  steps.add("join_products");
   steps.add("common_subexpression");
   steps.add("dead_code");
+}
+
+void add_fusion(pir::PassManager& steps, const PipelineOptions& options, Finished* finished) {
+  steps.add("fuse", [&options](pir::Operation& root, pir::PassContext& context) {
+    size_t n = cinn::fuse_groups(root, {.all = !options.place.is_cpu(), .decisions = options.decisions});
+    context.count("groups", static_cast<int64_t>(n));
+    return n > 0;
+  });
+  if (options.keep_all_groups) return;
+  steps.add("compile_groups", [&options, finished](pir::Operation& root, pir::PassContext& context) {
+    size_t failed = keep_compilable(root, options.place, finished);
+    context.count("by kernels", static_cast<int64_t>(failed));
+    return failed > 0;
+  });
+}
+
+// Rules speak of the operators that the user called: a softmax over a sharded axis gathers, its parts would reduce.
+void partition_first(pir::Program& program, const PipelineOptions& options, Finished* finished) {
+  if (options.inputs.empty() && !distributed::is_distributed(program)) return;
+  distributed::PartitionOptions partition;
+  partition.inputs = options.inputs;
+  if (options.stayed) partition.stayed = finished ? &finished->stayed : options.stayed;
+  distributed::MeshGroupsAsked asked;
+  program = distributed::partition(program, partition);
+  if (finished) finished->groups = KeptGroups(asked.list);
+}
+
+void run_steps(pir::Program& program, const PipelineOptions& options, Finished* finished) {
+  device::PlaceScope host(Place::cpu());  // what passes evaluate, they read
+  pir::drop_custom_gradients(program.module());
+  partition_first(program, options, finished);
+  const bool fuse = fuses(options);
+  if (finished) finished->by_chance |= fuse != wants_groups(options);
+  pir::PassManager steps(pir::PassManager::Options::from_flags());
+  if (!options.simplified) add_simplifications(steps, options, fuse, finished);
   steps.add_pipeline(pir::stage_pipeline("optimised"));
-  if (held) {
+  if (holds_weights(options)) {
     steps.add("fuse_epilogue");
     steps.add("channels_last");
     steps.add("canonicalise");
     steps.add("common_subexpression");
     steps.add("hold_weights");
   }
-  if (fuse) {
-    steps.add("fuse", [&](pir::Operation& root, pir::PassContext& context) {
-      size_t n = cinn::fuse_groups(root, {.all = !options.place.is_cpu(), .decisions = options.decisions});
-      context.count("groups", static_cast<int64_t>(n));
-      return n > 0;
-    });
-    if (!options.keep_all_groups)
-      steps.add("compile_groups", [&](pir::Operation& root, pir::PassContext& context) {
-        size_t failed = keep_compilable(root, options.place, finished);
-        context.count("by kernels", static_cast<int64_t>(failed));
-        return failed > 0;
-      });
-  }
+  if (fuse) add_fusion(steps, options, finished);
   steps.run(program);
 }
 
 }  // namespace
+
+bool fuses(const PipelineOptions& options) { return wants_groups(options) && can_compile(options.place); }
+
+void simplify(pir::Program& program, const PipelineOptions& options) {
+  device::PlaceScope host(Place::cpu());
+  pir::PassManager steps(pir::PassManager::Options::from_flags());
+  add_simplifications(steps, options, fuses(options), nullptr);
+  steps.run(program);
+}
 
 void optimise(pir::Program& program, const PipelineOptions& options) { run_steps(program, options, nullptr); }
 

@@ -15,6 +15,8 @@ struct FusionDecision;
 
 namespace paddle::compile {
 
+struct CutRow;
+
 struct PipelineOptions {
   distributed::Layouts inputs;                             // by name, those that are given as this rank's parts
   distributed::Layouts* stayed = nullptr;                  // out: results that stay on a mesh of only some of the ranks
@@ -23,7 +25,9 @@ struct PipelineOptions {
   std::vector<cinn::FusionDecision>* decisions = nullptr;  // out: what fusion joined and what not, and why
   bool inference = false;                                  // parameters are constants: fold
   Place place;                                             // where the program runs
-  bool keep_weights = false;  // they change, but rarely: kernels keep them in layouts of their own
+  bool keep_weights = false;           // they change, but rarely: kernels keep them in layouts of their own
+  bool simplified = false;             // simplify() has run on what the program was cut from
+  std::vector<CutRow>* cut = nullptr;  // out: what a training program keeps for its backward part and what not, and why
 };
 
 // A program after every step, with the code of its groups.
@@ -36,6 +40,10 @@ struct Finished {
   KeptGroups groups;                   // that partitioning asked for
 };
 
+// Will groups of the program be compiled?
+bool fuses(const PipelineOptions& options);
+// The first steps alone: simplifications, and operators written out as what fusion will join.
+void simplify(pir::Program& program, const PipelineOptions& options);
 // Runs every step of pipeline.cc on the program.
 Finished finish(pir::Program program, const PipelineOptions& options);
 std::shared_ptr<executor::Executable> executable(Finished finished, const PipelineOptions& options);

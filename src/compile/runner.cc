@@ -201,16 +201,34 @@ bool Runner::written(const Tensor& t, std::span<const Tensor> inputs) const {
   return false;
 }
 
-// Results for the caller that lie where write_back() writes, now or in a later call, become copies.
-void Runner::set_apart(std::span<Tensor> results, std::span<const Tensor> inputs) const {
-  if (parameter_writes_.empty() && captured_.input_writes.empty()) return;
-  for (Tensor& result : results)
-    executor::for_each_held(result, [&](Tensor& t) {
+Tensor Runner::same_as(size_t i, std::span<const Tensor> inputs) const {
+  for (const auto& s : captured_.same_tensors) {
+    if (s.output != i) continue;
+    if (s.parameter.empty()) return inputs[s.input];
+    auto it = std::find(parameter_names_.begin(), parameter_names_.end(), s.parameter);
+    return it == parameter_names_.end() ? Tensor() : parameters_[static_cast<size_t>(it - parameter_names_.begin())];
+  }
+  return {};
+}
+
+// Results for the caller that lie where write_back() writes, now or in a later call, become copies; but for those that
+// are such a tensor: they mean what it means.
+void Runner::hand_out(std::span<Tensor> results, std::span<const Tensor> inputs) const {
+  const bool writes = !parameter_writes_.empty() || !captured_.input_writes.empty();
+  std::vector<Tensor> same(captured_.num_outputs);
+  for (size_t i = 0; writes && i < captured_.num_outputs; ++i) {
+    if (same[i] = same_as(i, inputs); same[i].defined() && same[i].is_dense()) continue;
+    same[i] = Tensor();
+    executor::for_each_held(results[i], [&](Tensor& t) {
       if (!t.is_dense() || !written(t, inputs)) return;
       Tensor copy = Tensor::empty(t.shape(), t.dtype(), t.place());
       dispatch::copy_into(copy, t);
       t = copy;
     });
+  }
+  if (writes || !captured_.grad_writes.empty()) write_back(results, inputs);
+  for (size_t i = 0; i < same.size(); ++i)
+    if (same[i].defined()) results[i] = handle_of(same[i]);
 }
 
 // Compiles; what the passes assumed about sizes joins the guards.
@@ -300,9 +318,7 @@ Tensors Runner::run_plain(std::span<const Tensor> inputs) {
   std::span<const Tensor> given = inputs;
   if (any_dist(inputs)) given = parts = here(inputs);
   std::vector<Tensor> results = own ? made.program->run(given, here(parameters_now())) : made.program->run(given);
-  set_apart(std::span(results).first(captured_.num_outputs), inputs);
-  if (!parameter_writes_.empty() || !captured_.input_writes.empty() || !captured_.grad_writes.empty())
-    write_back(results, inputs);
+  hand_out(results, inputs);
   Tensors outs;
   outs.reserve(captured_.num_outputs);
   for (size_t i = 0; i < captured_.num_outputs; ++i) {

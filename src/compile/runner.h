@@ -62,6 +62,10 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<std::pair<std::string, std::string>> stages();
   // apart: filled with what fusion decided about operations that stand in no group.
   std::vector<GroupReport> groups(std::vector<FusionReport>* apart = nullptr);
+  // What is in memory and when, of each program that was compiled: whole, or forward and backward parts.
+  std::vector<executor::MemoryReport> memory();
+  // What forward parts keep for the backward part, and what that computes again, and why.
+  std::vector<CutRow> cut();
   std::string compiled_text();  // of the forward program without gradients, after every pass
 
  private:
@@ -69,7 +73,10 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<Tensor> parameters_now() const;
   void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
   bool written(const Tensor& t, std::span<const Tensor> inputs) const;
-  void set_apart(std::span<Tensor> results, std::span<const Tensor> inputs) const;
+  // write_back(), with the results for the caller set apart from what it writes.
+  void hand_out(std::span<Tensor> results, std::span<const Tensor> inputs) const;
+  // The captured tensor or argument that output i is itself; undefined: none.
+  Tensor same_as(size_t i, std::span<const Tensor> inputs) const;
   PipelineOptions options_for(std::span<const Tensor> inputs);
   Place place_for(std::span<const Tensor> inputs) const;
   bool taken_in_parts(size_t input) const;

@@ -1,4 +1,6 @@
 // Runner: a call with gradients, as one node of the eager graph.
+#include <algorithm>
+
 #include "api/ops.h"
 #include "autograd/accumulate.h"
 #include "autograd/engine.h"
@@ -21,9 +23,11 @@ namespace {
 struct Saved {
   Tensor tensor;
   std::vector<uint32_t> versions;
+  Ref<Storage> lent;  // memory that somebody else may look at without our knowing: never given up
 
-  explicit Saved(Tensor t) : tensor(std::move(t)) {
+  Saved(Tensor t, bool from_outside) : tensor(std::move(t)) {
     executor::for_each_held(tensor, [&](Tensor& x) { versions.push_back(version_of(x)); });
+    if (from_outside) lent = tensor->storage;
   }
   static uint32_t version_of(const Tensor& t) { return t.is_dense() ? t->storage->version() : 0; }
 };
@@ -33,6 +37,11 @@ struct Saved {
        "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True "
        "to the first backward to go through it again",
        program);
+}
+
+bool lies_in(std::span<const Tensor> list, const Tensor& t) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Tensor& x) { return x.defined() && x->storage && x->storage == t->storage; });
 }
 
 // One call of a program with gradients.
@@ -48,7 +57,7 @@ class ProgramNode final : public autograd::Node {
   executor::DrawnKeys drawn;  // in the forward part, for what is computed again
   std::vector<uint8_t> needs;
   size_t num_user_outputs = 0;
-  bool released = false;
+  bool released = false, last = false;
 
   std::string name() const override { return runner->captured().name + "_grad"; }
 
@@ -58,6 +67,8 @@ class ProgramNode final : public autograd::Node {
     inputs.clear();
     parameters.clear();
   }
+
+  void give_up_saved() override { last = true; }
 
   Tensors apply(Tensors&& out_grads, bool create_graph) override {
     if (released) fail_as_freed(runner->captured().name);
@@ -73,9 +84,10 @@ class ProgramNode final : public autograd::Node {
       });
     }
     Tensors args;
-    for (const Saved& s : kept) args.push_back(s.tensor);
+    for (Saved& s : kept) args.push_back(last ? std::move(s.tensor) : s.tensor);
+    released = last;
     for (size_t i : training->grad_inputs()) {
-      Tensor g = out_grads[i];
+      Tensor g = std::move(out_grads[i]);
       if (!g.defined()) {
         dispatch::GradMode off(false);
         g = ops::full(output_metas[i].shape, Scalar(0.0), output_metas[i].dtype);
@@ -84,7 +96,9 @@ class ProgramNode final : public autograd::Node {
       }
       args.push_back(std::move(g));
     }
-    std::vector<Tensor> results = training->backward().run(args, {}, nullptr, &drawn);
+    const executor::Executable& backward = training->backward();
+    std::vector<Tensor> results =
+        last ? backward.consume(std::move(args), &drawn) : backward.run(args, {}, nullptr, &drawn);
     Tensors grads(edges.size());
     const auto& sources = training->grad_results();
     for (size_t k = 0; k < sources.size(); ++k) {
@@ -243,7 +257,9 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
         dispatch::copy_into(copy, t);
         t = copy;
       });
-      node->kept.emplace_back(results[k]);
+      const bool outside =
+          training->from_outside(k - first) || lies_in(inputs, results[k]) || lies_in(parameters, results[k]);
+      node->kept.emplace_back(results[k], outside);
     }
     results.resize(first);
   } else {
@@ -251,8 +267,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     stayed = made.stayed;
     results = made.program->run(here(inputs), here(parameters));
   }
-  set_apart(std::span(results).first(captured_.num_outputs), inputs);
-  write_back(results, inputs);
+  hand_out(results, inputs);
   Tensors outs;
   node->num_outputs = static_cast<uint32_t>(captured_.num_outputs);
   for (size_t i = 0; i < captured_.num_outputs; ++i) {

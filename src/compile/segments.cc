@@ -24,6 +24,8 @@ class KeyWriter {
     for (bool stop : program_.output_stop_gradient) text_ += stop ? 's' : 'g';
     for (bool spent : program_.output_spent) text_ += spent ? 'f' : 'l';
     for (const auto& w : program_.input_writes) text_ += ";w" + std::to_string(w.input);
+    for (const auto& s : program_.same_tensors)
+      text_ += fmt::format(";o{}={}", s.output, s.parameter.empty() ? std::to_string(s.input) : identity(s.parameter));
     return std::move(text_);
   }
 
@@ -34,6 +36,10 @@ class KeyWriter {
   static bool is_number(const Operation& op) {
     return op.is("pd_op.full") && op.result().type().is_tensor() && is_inexact(op.result().dtype()) &&
            is_static(view(op.result().shape()));
+  }
+
+  std::string identity(const std::string& parameter) const {
+    return fmt::format("p{}", reinterpret_cast<uintptr_t>(program_.program.parameter(parameter).impl()));
   }
 
   void block(const pir::Block& b) {
@@ -49,10 +55,7 @@ class KeyWriter {
     for (Value v : op.operands()) text_ += v ? std::to_string(numbers_.at(v)) + "," : "-,";
     text_ += ")[";
     bool parameter = op.is("builtin.parameter") || op.is("builtin.set_parameter");
-    if (parameter) {
-      Tensor t = program_.program.parameter(op.attr("parameter_name").as_string());
-      text_ += std::to_string(reinterpret_cast<uintptr_t>(t.impl()));
-    }
+    if (parameter) text_ += identity(op.attr("parameter_name").as_string());
     bool number = is_number(op);
     for (const pir::NamedAttr& a : op.attrs()) {
       if (number && a.name == "value") {

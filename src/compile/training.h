@@ -20,6 +20,8 @@ class TrainingProgram {
 
   const executor::Executable& forward() const { return *forward_; }
   size_t num_kept() const { return num_kept_; }  // the forward's last shadow_outputs, "keep_<k>"
+  // Whether kept value k may lie in memory that isn't ours: a function of the process made it.
+  bool from_outside(size_t k) const { return k < from_outside_.size() && from_outside_[k]; }
   const executor::Executable& backward();
 
   // How results lie that stay on a mesh of only some of the ranks.
@@ -37,8 +39,10 @@ class TrainingProgram {
              const std::vector<bool>& stop);
   Finished differentiated(const pir::Program& program, const std::vector<uint8_t>& needs, size_t outputs,
                           const std::vector<bool>& stop);
+
+  // ---- training_cut.cc
+  pir::Program in_parts(pir::Program joint, pir::Operation*& last_forward);  // where it is distributed
   Finished cut(pir::Program joint, pir::Operation* last_forward);
-  std::vector<pir::Value> choose_kept(const pir::Program& joint, std::vector<pir::Operation*>& backward_ops);
 
   // ---- training_cache.cc: both parts on disk
   bool restore();
@@ -54,8 +58,8 @@ class TrainingProgram {
   std::string backward_bytes_;  // else: the program as it was kept, to be read when it is needed
   KeptGroups groups_;           // of both parts
   std::mutex mutex_;
-  std::vector<pir::Value> kept_;  // while the program is cut
   size_t num_kept_ = 0;
+  std::vector<bool> from_outside_;  // empty: none (programs that call functions of the process aren't kept on disk)
   std::vector<size_t> grad_inputs_, grad_results_;
   std::vector<std::shared_ptr<const spmd::DistAttr>> grad_attrs_;
 };

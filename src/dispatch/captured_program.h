@@ -23,6 +23,12 @@ struct CapturedProgram {
   std::vector<ProgramInput> inputs;
   size_t num_outputs = 0;  // shadow_output "output_<i>"
   std::vector<std::string> output_names;
+  struct SameTensor {  // an output that is a captured tensor, or an argument, itself
+    size_t output;
+    std::string parameter;  // empty: the argument
+    size_t input = 0;
+  };
+  std::vector<SameTensor> same_tensors;
   struct InputWrite {  // an argument that was written in place: shadow_output "write_<input>"
     size_t input;
     std::string output;

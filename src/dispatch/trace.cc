@@ -304,6 +304,10 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
     bool stop = t.stop_gradient();
     pir::Value v = value_of(t);
     shadow(name, v);
+    if (auto c = captures_.find(t.impl()); c != captures_.end())
+      result.same_tensors.push_back({result.num_outputs - 1, c->second.name});
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].same(t)) result.same_tensors.push_back({result.num_outputs - 1, {}, i});
     result.output_names.push_back(name);
     result.output_stop_gradient.push_back(stop);
     result.output_spent.push_back(!stop && !spent_.empty() && is_spent(v));

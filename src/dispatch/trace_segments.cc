@@ -285,6 +285,7 @@ void Trace::flush(const char* why) {
   for (size_t i = 0; i < inputs_.size(); ++i) nothing &= refreshed(inputs_[i]) == input_payloads_[i]->value;
   program_.walk([&](pir::Operation& op) { nothing &= !op.has(kSideEffect); });
   CapturedProgram program = collect(outputs);
+  program.same_tensors.clear();  // what is alive becomes what it was, here
   Tensors given = std::exchange(given_, {}), handles = inputs_, inputs = given;
   for (size_t i = 0; i < handles.size(); ++i) keep_sizes(handles[i], handles[i].shape());
   for (const Tensor& t : outputs) keep_sizes(t, t.shape());

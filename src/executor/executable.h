@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/generator.h"
+#include "executor/memory_report.h"
 #include "pir/program.h"
 
 namespace paddle::executor {
@@ -47,6 +48,10 @@ class Executable {
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> parameters = {},
                           Generator* keys = nullptr, DrawnKeys* drawn = nullptr) const;
 
+  // The same with inputs that are given up: the memory of those that nobody else holds is freed, or used for something
+  // else, as soon as they aren't read any more.
+  std::vector<Tensor> consume(std::vector<Tensor> inputs, DrawnKeys* drawn = nullptr) const;
+
   const pir::Program& program() const { return program_; }
   Place place() const { return place_; }
   const std::vector<std::string>& input_names() const { return input_names_; }
@@ -62,13 +67,21 @@ class Executable {
     size_t arena;  // bytes of a run's arena
     size_t least;  // no layout could do with less
   };
-  // input_sizes: of the symbols in the inputs' shapes, in order.
-  MemoryUse memory_use(std::span<const int64_t> input_sizes = {}) const;
+  // input_sizes: of the symbols in the inputs' shapes, in order. given_up: all inputs are.
+  MemoryUse memory_use(std::span<const int64_t> input_sizes = {}, bool given_up = false) const;
+  // What lies where, as in the latest run, else for the sizes of the capture and with all inputs given up.
+  MemoryReport memory_report(std::string name) const;
 
  private:
   friend class Lowering;
   static constexpr size_t kIdleFrames = 8;
+  std::vector<Tensor> run_with(std::span<const Tensor> inputs, std::span<const Tensor> parameters, Generator* keys,
+                               DrawnKeys* drawn, std::vector<Tensor>* given_up) const;
+  std::vector<int64_t> sizes_in(std::span<const Tensor> inputs) const;
+  void put_inputs(Frame& frame, std::span<const Tensor> inputs, std::vector<Tensor>* given_up) const;
+  std::vector<Tensor> results_of(Frame& frame) const;
   std::unique_ptr<Frame> fresh_frame() const;
+  std::unique_ptr<Frame> frame_to_show() const;
   std::unique_ptr<Frame> take_frame(const std::vector<int64_t>& sizes) const;
 
   pir::Program program_;

@@ -54,6 +54,7 @@ struct Frame {
 
   // Prepared for these sizes of the inputs.
   std::vector<int64_t> input_sizes;
+  std::vector<uint8_t> given_up;  // per item of MemoryModel::inputs: the run may have its memory; empty: none
   bool stale = true;
   std::vector<Interval> intervals;
   Layout layout;
@@ -63,6 +64,10 @@ struct Frame {
   Arena arena;
   bool placed = false;
   char* arena_base = nullptr;  // where in_arena looks
+  // Memory of inputs that are given up, as Layout::lent counts. What nothing else lies in goes when the input dies.
+  std::vector<uint32_t> lent_slots;  // of the inputs; kNone: nothing else lies there
+  std::vector<Ref<Storage>> lent;
+  std::vector<MemoryModel::Value> lent_values;
 
   int64_t value(Dim d) const {
     if (d.is_const()) return d.value();
@@ -76,9 +81,22 @@ struct Frame {
 
   // host: all that comes in is in host memory; else nothing is in the arena and every call is made anew.
   void prepare(const Code& code, const MemoryModel& memory, bool host);
-  void enter(const MemoryModel& memory);  // takes an arena
-  void leave();                           // drops what the run held
+  void enter(const MemoryModel& memory);  // takes an arena; the inputs are there
+  size_t bytes_of(const MemoryModel::Buffer& b) const;
+  size_t least_arena() const;  // no layout of what lies in the arena could do with less
+  // Of a buffer of the arena; null where there is none.
+  char* address_of(uint32_t buffer) const;
+  void leave();  // drops what the run held
+
+ private:
+  void lay_out(const MemoryModel& memory);
+  void look_at(const MemoryModel::Value& v, const Ref<Storage>& storage);
 };
+
+// Nobody but the frame can see its memory.
+inline bool sole_owner(const Tensor& t) {
+  return t.impl()->use_count() == 1 && t->storage && t->storage->use_count() == 1;
+}
 
 void run_code(const Code& code, Frame& frame);
 // TypeError or ValueError, with the operation, where a tensor isn't what the program says.

@@ -39,7 +39,10 @@ void Lowering::run() {
   std::vector<uint32_t> results;
   for (size_t k = 0; k < e_.result_slots_.size(); ++k)
     if (e_.result_held_[k] == Executable::Held::kTensor) results.push_back(e_.result_slots_[k]);
-  e_.memory_ = std::make_unique<MemoryModel>(plan_memory(*e_.code_, slot_types_, e_.num_lists_, results));
+  std::vector<uint32_t> inputs;
+  for (size_t k = 0; k < e_.input_slots_.size(); ++k)
+    inputs.push_back(e_.input_held_[k] == Executable::Held::kTensor ? e_.input_slots_[k] : kNone);
+  e_.memory_ = std::make_unique<MemoryModel>(plan_memory(*e_.code_, slot_types_, e_.num_lists_, results, inputs));
 }
 
 bool Lowering::is_list(pir::Type t) {

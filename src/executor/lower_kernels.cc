@@ -212,7 +212,9 @@ void Lowering::memory_reuse(Operation& op, const OpInfo& info, Instruction& i,
     Value v = operand_of_arg(op, i.patches[p].arg);
     if (!v || !v.is_result() || v.type() != out || !last_use_is(v, op, last)) continue;
     Operation* maker = v.defining_op();
-    if (maker->has(pir::kGraphInput) || maker->has(pir::kConstantLike)) continue;
+    // An input may be given up.
+    const bool stays = maker->has(pir::kGraphInput) && !maker->is("pd_op.data");
+    if (stays || maker->has(pir::kConstantLike)) continue;
     i.reuse = static_cast<int8_t>(p);
     return;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "cinn/loop/in_place.h"
+
 namespace paddle::executor {
 namespace {
 
@@ -48,12 +50,19 @@ class Analysis {
     last_.resize(slots.size());
   }
 
-  MemoryModel run(Code& code, std::span<const uint32_t> results) {
+  MemoryModel run(Code& code, std::span<const uint32_t> results, std::span<const uint32_t> inputs) {
+    for (uint32_t s : inputs)
+      if (s != kNone && slots_[s].sized) {
+        own_[s] = true;
+        tensor_[s] = {s};
+      }
     number(code);
     for (uint32_t s : results) escape(tensor_[s]);
     lifetimes(code);
+    hand_on(code);
     MemoryModel model;
     model.buffer_of.assign(slots_.size(), kNone);
+    place_inputs(inputs, model);
     place(code, model);
     return model;
   }
@@ -142,23 +151,74 @@ class Analysis {
         for (const Instruction& k : inner->list) note_outer(k, outer, at);
   }
 
+  // ---- results that leave the run in the memory of an operand that dies: that operand isn't in the arena either. Last
+  // ones first, so that whole chains live in one piece of memory.
+  void hand_on(Code& code) {
+    for (size_t n = code.list.size(); n-- > 0;) {
+      Instruction& i = code.list[n];
+      if (i.kind == Kind::kKernel && i.reuse >= 0 && leaves(i.results[0])) {
+        const uint32_t from = i.patches[static_cast<size_t>(i.reuse)].slot;
+        if (may_go(i, from)) escaped_[from] = true;
+      }
+      if (i.kind == Kind::kGroup && i.group.code) hand_on_in_group(i);
+    }
+  }
+
+  void hand_on_in_group(Instruction& i) {
+    i.takes.assign(i.results.size(), kNone);
+    for (size_t k = 0; k < i.results.size(); ++k) {
+      if (!leaves(i.results[k])) continue;
+      for (size_t o = 0; o < i.operands.size(); ++o) {
+        if (!may_go(i, i.operands[o]) || std::count(i.takes.begin(), i.takes.end(), static_cast<uint32_t>(o))) continue;
+        if (!cinn::may_overwrite(i.group.code->module(), static_cast<int>(o), static_cast<int>(k))) continue;
+        i.takes[k] = static_cast<uint32_t>(o);
+        escaped_[i.operands[o]] = true;
+        break;
+      }
+    }
+  }
+
+  bool leaves(uint32_t slot) const { return slot != kNone && own_[slot] && escaped_[slot]; }
+  // It dies here, and nobody else looks at it.
+  bool may_go(const Instruction& i, uint32_t from) {
+    if (!planned(from) || last_[from] != i.id) return false;
+    bool alone = true;
+    for_operands(i, [&](uint32_t s, bool list) {
+      if (list || s != from) alone &= roots(s, list).count(from) == 0;
+    });
+    return alone;
+  }
+
   // ---- buffers
   bool planned(uint32_t slot) const { return own_[slot] && !escaped_[slot]; }
+
+  void place_inputs(std::span<const uint32_t> inputs, MemoryModel& model) {
+    for (uint32_t k = 0; k < inputs.size(); ++k) {
+      const uint32_t s = inputs[k];
+      if (s == kNone || !planned(s) || model.buffer_of[s] != kNone) continue;
+      const auto buffer = static_cast<uint32_t>(model.buffers.size());
+      model.buffers.push_back({kNone, last_[s], slots_[s].dtype, slots_[s].shape, nullptr, k});
+      model.buffer_of[s] = buffer;
+      model.inputs.push_back({k, s, last_[s], buffer});
+    }
+  }
 
   void place(Code& code, MemoryModel& model) {
     for (Instruction& i : code.list) {
       for (size_t k = 0; k < i.results.size(); ++k) {
         const uint32_t s = i.results[k];
         if (s == kNone || (k < i.result_lists.size() && i.result_lists[k]) || !planned(s)) continue;
-        uint32_t buffer = k == 0 ? taken_over(i, model) : kNone;
+        uint32_t buffer = i.kind == Kind::kGroup ? written_over(i, k, model) : k == 0 ? taken_over(i, model) : kNone;
         if (buffer == kNone) {
           buffer = static_cast<uint32_t>(model.buffers.size());
           model.buffers.push_back({first_[s], last_[s], slots_[s].dtype, slots_[s].shape, nullptr});
         } else {
-          model.buffers[buffer].last = std::max(model.buffers[buffer].last, last_[s]);
+          MemoryModel::Buffer& b = model.buffers[buffer];
+          b.first = std::min(b.first, first_[s]);
+          b.last = std::max(b.last, last_[s]);
         }
         model.buffer_of[s] = buffer;
-        model.values.push_back({s, buffer});
+        model.values.push_back({s, buffer, slots_[s].shape});
       }
       if (i.kind == Kind::kGroup && i.group.code) {
         i.workspace = static_cast<uint32_t>(model.buffers.size());
@@ -168,7 +228,8 @@ class Analysis {
       if (i.otherwise) place(*i.otherwise, model);
       const bool result_planned = !i.results.empty() && i.results[0] != kNone && model.buffer_of[i.results[0]] != kNone;
       if (i.kind == Kind::kKernel && result_planned) i.reuse = -1;  // settled here
-      std::erase_if(i.frees, [&](uint32_t s) { return model.buffer_of[s] != kNone; });
+      // What was given up leaves the run where it dies.
+      std::erase_if(i.frees, [&](uint32_t s) { return model.buffer_of[s] != kNone && first_[s] != 0; });
     }
   }
 
@@ -178,18 +239,43 @@ class Analysis {
     const uint32_t from = i.patches[static_cast<size_t>(i.reuse)].slot;
     const uint32_t buffer = model.buffer_of[from];
     if (buffer == kNone || model.buffers[buffer].last != i.id) return kNone;
-    if (model.buffers[buffer].dtype != slots_[from].dtype) return kNone;
-    // Nobody else looks at it in another order while it is written.
+    return alone(i, from, model) ? buffer : kNone;
+  }
+
+  // The same for result k of a compiled group, whose loops say what is read before it is overwritten.
+  uint32_t written_over(const Instruction& i, size_t k, const MemoryModel& model) {
+    if (!i.group.code) return kNone;
+    for (size_t o = 0; o < i.operands.size(); ++o) {
+      const uint32_t from = i.operands[o];
+      const uint32_t buffer = model.buffer_of[from];
+      if (buffer == kNone || model.buffers[buffer].last != i.id || is_result_before(i, k, buffer, model)) continue;
+      if (!alone(i, from, model)) continue;
+      if (cinn::may_overwrite(i.group.code->module(), static_cast<int>(o), static_cast<int>(k))) return buffer;
+    }
+    return kNone;
+  }
+
+  // An earlier result of the same group lies there, and dies at once.
+  static bool is_result_before(const Instruction& i, size_t k, uint32_t buffer, const MemoryModel& model) {
+    for (size_t before = 0; before < k; ++before)
+      if (i.results[before] != kNone && model.buffer_of[i.results[before]] == buffer) return true;
+    return false;
+  }
+
+  // Nobody else looks at it in another order while it is written.
+  bool alone(const Instruction& i, uint32_t from, const MemoryModel& model) {
+    const uint32_t buffer = model.buffer_of[from];
+    if (model.buffers[buffer].dtype != slots_[from].dtype) return false;
     bool alone = true;
     for_operands(i, [&](uint32_t s, bool list) {
       if (list || s != from)
         for (uint32_t r : roots(s, list)) alone &= model.buffer_of[r] != buffer;
     });
-    return alone ? buffer : kNone;
+    return alone;
   }
 
   std::span<const SlotType> slots_;
-  uint32_t next_ = 0;
+  uint32_t next_ = 1;
   std::vector<Roots> tensor_, list_;
   std::vector<bool> own_, escaped_;
   std::vector<uint32_t> first_, last_;
@@ -198,8 +284,8 @@ class Analysis {
 }  // namespace
 
 MemoryModel plan_memory(Code& code, std::span<const SlotType> slots, size_t num_lists,
-                        std::span<const uint32_t> results) {
-  return Analysis(slots, num_lists).run(code, results);
+                        std::span<const uint32_t> results, std::span<const uint32_t> inputs) {
+  return Analysis(slots, num_lists).run(code, results, inputs);
 }
 
 }  // namespace paddle::executor

@@ -7,11 +7,6 @@
 namespace paddle::executor {
 namespace {
 
-// Nobody but the frame can see its memory.
-bool sole_owner(const Tensor& t) {
-  return t.impl()->use_count() == 1 && t->storage && t->storage->use_count() == 1 && t.is_contiguous();
-}
-
 Tensor copy_of(const Tensor& t, Place place) {
   Tensor c = Tensor::empty(t.shape(), t.dtype(), place);
   dispatch::copy_into(c, t);
@@ -49,7 +44,8 @@ void Runner::launch(const Instruction& i, PreparedGroup& p) {
   Tensors unused;
   for (size_t k = 0; k < i.results.size(); ++k) {
     if (!p.in_arena[k]) {
-      Tensor made = Tensor::empty(view(p.shapes[k]), i.metas[k].dtype, f_.place);
+      Tensor made = taken(i, k, p);
+      if (!made.defined()) made = Tensor::empty(view(p.shapes[k]), i.metas[k].dtype, f_.place);
       p.outputs[k] = made.data();
       (i.results[k] == kNone ? unused.emplace_back() : result(i, k)) = std::move(made);
     } else {
@@ -57,8 +53,18 @@ void Runner::launch(const Instruction& i, PreparedGroup& p) {
     }
   }
   if (i.group.device) return i.group.device->run(p.inputs, p.outputs, p.sizes);
-  void* workspace = i.workspace != kNone && f_.arena_base ? f_.arena_base + f_.layout.offsets[i.workspace] : nullptr;
-  i.group.code->run(p.inputs, p.outputs, p.sizes, workspace);
+  i.group.code->run(p.inputs, p.outputs, p.sizes, f_.address_of(i.workspace));
+}
+
+// Result k in the memory of an operand that dies here; undefined: somebody else holds that.
+Tensor Runner::taken(const Instruction& i, size_t k, const PreparedGroup& p) {
+  if (k >= i.takes.size() || i.takes[k] == kNone || !f_.place.is_cpu()) return {};
+  const Tensor& from = f_.tensors[i.operands[i.takes[k]]];
+  if (!sole_owner(from) || from->offset != 0 || !from.is_contiguous()) return {};
+  Tensor made = Tensor::meta(view(p.shapes[k]), i.metas[k].dtype, f_.place);
+  made->strides = contiguous_strides(view(made.shape()));
+  made->storage = from->storage;
+  return made;
 }
 
 // ---- operators
@@ -84,7 +90,7 @@ void Runner::prepared_kernel(const Instruction& i, PreparedCall& p) {
   bool taken = false;
   if (i.reuse >= 0) {
     Tensor& t = f_.tensors[i.patches[static_cast<size_t>(i.reuse)].slot];
-    taken = sole_owner(t) && t.shape() == c.first_meta.shape;
+    taken = sole_owner(t) && t.is_contiguous() && t.shape() == c.first_meta.shape;
     if (taken) c.out0.tensor = t;
   }
   if (!i.view)

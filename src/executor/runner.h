@@ -40,6 +40,7 @@ class Runner {
   // Compiled groups and kernels (run_kernels.cc).
   void group(const Instruction& i);
   void launch(const Instruction& i, PreparedGroup& p);
+  Tensor taken(const Instruction& i, size_t k, const PreparedGroup& p);
   void kernel(const Instruction& i);
   void prepared_kernel(const Instruction& i, PreparedCall& p);
   bool held_kernel(const Instruction& i, PreparedCall& p);

@@ -56,6 +56,7 @@ void register_passes() {
   simple("dead_code", "removes operations whose results nobody uses", "removed", remove_dead_code);
   simple("common_subexpression", "merges equal operations on equal operands", "merged", merge_common_subexpressions);
   simple("canonicalise", "rewrites that keep values bit for bit", "rewritten", canonicalise);
+  simple("join_products", "sums over matrices of their products as one product", "joined", join_products);
   simple("drop_unchanged_writes", "parameters that are written with what they hold are not written", "dropped",
          drop_unchanged_writes);
   simple("fold_scales", "numbers per channel after a convolution become part of its filter", "folded", fold_scales);

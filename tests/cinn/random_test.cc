@@ -195,7 +195,9 @@ TEST(Random, GroupsAgreeWithTheOracle) {
       target.threads = 2;
       const auto inputs = testing::random_inputs(g, {});
       const auto want = testing::Reference(g, {}).run(inputs);
-      const auto got = testing::run_compiled(g, *compile(g, target, nullptr), {}, inputs);
+      const auto compiled = compile(g, target, nullptr);
+      const auto got = testing::run_compiled(g, *compiled, {}, inputs);
+      testing::check_in_place(g, *compiled, {}, inputs, got);
       // Differences of long sums lose digits; a wrong element is wrong in the first.
       for (size_t i = 0; i < want.size(); ++i)
         testing::expect_close(got[i], want[i], {1e-3, 1e-3}, "output " + std::to_string(i));

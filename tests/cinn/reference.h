@@ -5,6 +5,7 @@
 #include <random>
 
 #include "cinn/jit/compiled.h"
+#include "cinn/loop/in_place.h"
 #include "on_devices.h"
 #include "oracle.h"
 
@@ -106,42 +107,81 @@ inline void expect_close(const Tensor& got, const Tensor& want, Tolerance tol, c
   }
 }
 
-// Runs the compiled group on aligned copies of the inputs, with guard bytes behind each output.
+// Bytes as the allocator gives them, with guard bytes behind.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes) : bytes_(bytes), all_(bytes + kGuard + kAlignment, uint8_t{0xa5}) {}
+  uint8_t* data() {
+    return all_.data() + (kAlignment - reinterpret_cast<uintptr_t>(all_.data()) % kAlignment) % kAlignment;
+  }
+  std::vector<uint8_t> bytes() { return {data(), data() + bytes_}; }
+  bool intact() {
+    return std::all_of(data() + bytes_, data() + bytes_ + kGuard, [](uint8_t b) { return b == 0xa5; });
+  }
+
+ private:
+  static constexpr size_t kGuard = 64, kAlignment = 64;
+  size_t bytes_;
+  std::vector<uint8_t> all_;
+};
+
+// An output that is written where an input lies.
+struct Over {
+  int input = -1, output = -1;
+};
+
+// Runs the compiled group on copies of the inputs.
 inline std::vector<Tensor> run_compiled(const Group& group, const CompiledGroup& compiled, const Sizes& symbols,
-                                        const std::vector<Tensor>& inputs) {
+                                        const std::vector<Tensor>& inputs, Over over = {}) {
   Reference shapes(group, symbols);
-  constexpr size_t kGuard = 64;
-  std::vector<std::vector<uint8_t>> in, out;
+  std::vector<Guarded> in, out;
   std::vector<const void*> in_pointers;
   std::vector<void*> out_pointers;
   for (size_t i = 0; i < group.inputs.size(); ++i) {
     DType t = group.nodes[group.inputs[i]].dtype;
-    in.emplace_back(inputs[i].size() * size_of(t));
-    for (size_t k = 0; k < inputs[i].size(); ++k) write(in.back(), static_cast<int64_t>(k), t, inputs[i][k]);
+    std::vector<uint8_t> bytes(inputs[i].size() * size_of(t));
+    for (size_t k = 0; k < inputs[i].size(); ++k) write(bytes, static_cast<int64_t>(k), t, inputs[i][k]);
+    in.emplace_back(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), in.back().data());
   }
   for (auto& b : in) in_pointers.push_back(b.data());
-  constexpr size_t kAlignment = 64;  // as the allocator gives it
   for (int o : group.outputs)
-    out.emplace_back(count(shapes.sizes(group.nodes[o].shape)) * size_of(group.nodes[o].dtype) + kGuard + kAlignment,
-                     uint8_t{0xa5});
-  for (auto& b : out)
-    out_pointers.push_back(b.data() + (kAlignment - reinterpret_cast<uintptr_t>(b.data()) % kAlignment) % kAlignment);
+    out.emplace_back(static_cast<size_t>(count(shapes.sizes(group.nodes[o].shape))) * size_of(group.nodes[o].dtype));
+  for (auto& b : out) out_pointers.push_back(b.data());
+  if (over.output >= 0) out_pointers[over.output] = in[over.input].data();
   compiled.run(in_pointers, out_pointers, symbols);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i].erase(out[i].begin(), out[i].begin() + (static_cast<uint8_t*>(out_pointers[i]) - out[i].data()));
-    out[i].resize(count(shapes.sizes(group.nodes[group.outputs[i]].shape)) *
-                      size_of(group.nodes[group.outputs[i]].dtype) +
-                  kGuard);
-  }
   std::vector<Tensor> results;
   for (size_t i = 0; i < out.size(); ++i) {
     DType t = group.nodes[group.outputs[i]].dtype;
-    const size_t bytes = out[i].size() - kGuard;
-    for (size_t k = bytes; k < out[i].size(); ++k) EXPECT_EQ(out[i][k], 0xa5) << "output " << i << " overrun";
+    Guarded& memory = static_cast<int>(i) == over.output ? in[over.input] : out[i];
+    EXPECT_TRUE(memory.intact()) << "output " << i << " overrun";
+    const std::vector<uint8_t> bytes = memory.bytes();
     results.emplace_back();
-    for (size_t k = 0; k < bytes / size_of(t); ++k) results.back().push_back(read(out[i], static_cast<int64_t>(k), t));
+    for (size_t k = 0; k < bytes.size() / size_of(t); ++k)
+      results.back().push_back(read(bytes, static_cast<int64_t>(k), t));
   }
   return results;
+}
+
+// Whatever output may be written where an input lies comes out bit for bit as elsewhere. Returns how many may.
+inline int check_in_place(const Group& group, const CompiledGroup& compiled, const Sizes& symbols,
+                          const std::vector<Tensor>& inputs, const std::vector<Tensor>& apart) {
+  int pairs = 0;
+  for (int i = 0; i < static_cast<int>(group.inputs.size()); ++i)
+    for (int o = 0; o < static_cast<int>(group.outputs.size()); ++o) {
+      if (!may_overwrite(compiled.module(), i, o)) continue;
+      ++pairs;
+      const auto got = run_compiled(group, compiled, symbols, inputs, {i, o});
+      for (size_t r = 0; r < got.size(); ++r)
+        for (size_t k = 0; k < got[r].size(); ++k)
+          if (std::memcmp(&got[r][k], &apart[r][k], sizeof(got[r][k])) != 0) {
+            ADD_FAILURE() << "output " << o << " over input " << i << ": element " << k << " of output " << r << " is "
+                          << got[r][k] << ", elsewhere " << apart[r][k] << "\n"
+                          << compiled.module().str();
+            return pairs;
+          }
+    }
+  return pairs;
 }
 
 inline std::vector<Tensor> random_inputs(const Group& group, const Sizes& symbols, double low = -3, double high = 3) {
@@ -158,6 +198,7 @@ inline void check_group(const Group& group, const CompiledGroup& compiled, const
                         std::vector<Tensor> inputs) {
   auto want = Reference(group, symbols).run(inputs);
   auto got = run_compiled(group, compiled, symbols, inputs);
+  check_in_place(group, compiled, symbols, inputs, got);
   for (size_t i = 0; i < want.size(); ++i) {
     const DType t = group.nodes[group.outputs[i]].dtype;
     for (double& x : want[i]) x = round_to(x, t);

@@ -139,6 +139,7 @@ void check_program(unsigned seed, Dim size, std::vector<int64_t> sizes) {
   Executable e(std::move(p));
   const Executable::MemoryUse use = e.memory_use(sizes);
   EXPECT_LE(use.arena, use.least * 3 / 2 + 64) << text;
+  EXPECT_LE(e.memory_use(sizes, true).arena, use.arena) << text;
   for (int64_t n : sizes)
     for (bool yes : {true, false, true}) {
       Tensors inputs;
@@ -162,6 +163,15 @@ void check_program(unsigned seed, Dim size, std::vector<int64_t> sizes) {
         expect_equal(again[k], expected[k], what);
       }
       for (size_t k = 0; k < 3; ++k) expect_equal(inputs[k], kept[k], "an input was overwritten\n" + text);
+      // Those that somebody holds aren't given up, whatever the caller says.
+      const Tensors held{inputs[random() % 3]};
+      const Tensors consumed = e.consume(std::move(inputs));
+      for (size_t k = 0; k < consumed.size(); ++k)
+        expect_equal(consumed[k], expected[k], "given up\n" + text + e.str());
+      const bool same = std::any_of(kept.begin(), kept.end(), [&](const Tensor& t) {
+        return std::memcmp(t.data(), held[0].data(), static_cast<size_t>(t.numel()) * 4) == 0;
+      });
+      ASSERT_TRUE(same) << "a held input was overwritten\n" << text;
     }
 }
 

@@ -232,3 +232,48 @@ def test_what_was_returned_stays(make, want):
     with paddle.no_grad():
         got = [static(paddle.to_tensor(x)) for x in (1.0, 2.0, 3.0)]
     assert [float(t[1]) for t in got] == want
+
+
+def itself(kept, x):
+    kept[1] = x
+    return kept
+
+
+def itself_twice(kept, x):
+    kept[1] = x
+    return [kept, {"again": kept, "half": kept * 0.5}]
+
+
+@pytest.mark.parametrize("make", [itself, itself_twice])
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_buffer_is_returned_as_it_is(make, learns):
+    """As eager does: the result means the buffer, without a copy, also in what later calls write."""
+    layer = Returning(make)
+    layer.scale = layer.create_parameter([1])
+    layer.make = (lambda kept, x: (make(kept, x), (layer.scale * x).sum())) if learns else make
+    static = paddle.jit.to_static(layer, full_graph=True)
+    results = []
+    for x in (1.0, 2.0, 3.0):
+        got = static(paddle.to_tensor(x))
+        got = got[0] if learns else got
+        results.append(got if make is itself else got[0])
+        if make is itself_twice:
+            assert got[1]["again"].data_ptr() == static.kept.data_ptr()
+            assert float(got[1]["half"][1]) == x / 2
+    for t in results:
+        assert t.data_ptr() == static.kept.data_ptr() and float(t[1]) == 3.0
+        assert t.stop_gradient
+
+
+def test_an_argument_is_returned_as_it_is():
+    @paddle.jit.to_static(full_graph=True)
+    def f(kept, x):
+        kept[2:] = x
+        return kept, kept + 1.0
+
+    kept = paddle.zeros([4])
+    with paddle.no_grad():
+        same, other = f(kept, paddle.ones([2]))
+    assert same.data_ptr() == kept.data_ptr() and other.data_ptr() != kept.data_ptr()
+    np.testing.assert_array_equal(same.numpy(), [0, 0, 1, 1])
+    np.testing.assert_array_equal(other.numpy(), [1, 1, 2, 2])

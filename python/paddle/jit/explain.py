@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from .. import _core
 from .api import to_static
+from .memory_chart import cut_lines, memory_chart, memory_lines
 from .static_function import StaticFunction
 
 _RUNS = 5
@@ -37,6 +38,8 @@ class Explanation:
     path: str | None = None
     milliseconds: float = 0.0
     notes: list[str] = field(default_factory=list)
+    memory: list[dict] = field(default_factory=list)
+    cut: list[tuple[bool, str, int, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [self.report, ""]
@@ -49,6 +52,9 @@ class Explanation:
             lines += [f"     {text}" for text in _kernels(g) + [_decision(d) for d in g["decisions"]]]
         if self.apart:
             lines += ["in no group", *(f"     {_decision(d)}" for d in self.apart)]
+        lines += cut_lines(self.cut)
+        for part in self.memory:
+            lines += memory_lines(part)
         lines.append(f"one run: {self.milliseconds:.3f} ms")
         for s in sorted(self.steps, key=lambda s: -s.milliseconds)[:20]:
             lines.append(f"  {s.milliseconds:8.3f} ms  {s.kind:<11} {s.name}  {s.where}")
@@ -67,6 +73,10 @@ class Explanation:
             parts.append(_section(f"Group {i}: {_title(g)} ({_traffic(g['bytes'], g['flops'])})", _group(g)))
         if self.apart:
             parts.append(_section("In no group", _pre("\n".join(map(_decision, self.apart)))))
+        if self.cut:
+            parts.append(_section("Kept for the gradient", _pre("\n".join(cut_lines(self.cut)))))
+        for part in self.memory:
+            parts.append(_section(f"Memory: {part['name']}", memory_chart(part) + _pre("\n".join(memory_lines(part)))))
         rows = "".join(f"<tr><td>{html.escape(n)}</td><td class=n>{ms:.2f}</td></tr>" for n, ms in self.passes)
         parts.append(_section("Passes (ms)", f"<table>{rows}</table>"))
         return "".join(parts) + "</body></html>\n"
@@ -163,7 +173,9 @@ def explain(fn, *args, path: str | None = None, **kwargs) -> Explanation:
         An `Explanation`: printed, a summary; `to_html()` gives the page. It holds the captured program with source
         lines, the program after sharding, decomposition and fusion, every group with the compiler's steps, its machine
         code, each kernel's bytes and floating-point operations, and why operations were fused (`a + b: reason`) or not
-        (`a | b: reason`), the passes with their times, and the time of each instruction.
+        (`a | b: reason`), the passes with their times, the time of each instruction, what is in memory at the
+        instruction where most is (`memory`: the page draws it), and what a forward part keeps for the gradient and what
+        that computes again (`cut`).
 
     Raises:
         RuntimeError: nothing of the function could be captured.
@@ -183,7 +195,7 @@ def explain(fn, *args, path: str | None = None, **kwargs) -> Explanation:
     groups, apart = _core.profile.groups(program)
     result = Explanation(
         static._function.__qualname__, str(static.report()), program.stages(), groups, passes, steps, apart, path,
-        milliseconds,
+        milliseconds, memory=_core.profile.memory(program), cut=_core.profile.cut(program),
     )  # fmt: skip
     if path:
         with open(path, "w") as f:
