@@ -38,8 +38,8 @@ struct FoldOptions {
 // Replaces operations whose operands are all constant by their value. Returns how many.
 size_t fold_constants(pir::Program& program, const ConstantEvaluator& evaluate, const FoldOptions& options = {});
 
-// A sum over matrices of their products, as it is the gradient of a weight that all of them were multiplied with, is one
-// product over the rows of all: by rounding other values, in less time and memory.
+// A sum over matrices of their products, as it is the gradient of a weight that all of them were multiplied with, is
+// one product over the rows of all: by rounding other values, in less time and memory.
 size_t join_products(pir::Operation& root);
 
 // Products around a softmax that nobody else reads become `attention`. training: not where the mask needs a gradient,
