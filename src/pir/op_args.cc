@@ -266,6 +266,24 @@ BoundArgs::BoundArgs(const OpDef& def, std::span<const Value> operands, const At
   }
 }
 
+namespace {
+// Items that are constants of the program are numbers, so that rules know what follows from them.
+Ints mixed_ints(Value list, Tensors items) {
+  Shape values(items.size(), Dim(0));
+  if (list.is_result() && list.defining_op()->is("builtin.combine") &&
+      list.defining_op()->num_operands() == items.size())
+    for (size_t i = 0; i < items.size(); ++i) {
+      const Value item = list.defining_op()->operand(i);
+      const Attribute known = item ? known_value(item) : Attribute();
+      if (known.kind() != AttrKind::kScalar) continue;
+      if (known.inner().kind() != AttrKind::kInt64 && known.inner().kind() != AttrKind::kDim) continue;
+      values[i] = known.inner().as_dim();
+      items[i] = Tensor();
+    }
+  return Ints(view(values), std::move(items));
+}
+}  // namespace
+
 void BoundArgs::bind_operand(size_t arg, Value v, const TensorOf& tensor_of) {
   if (!v || v.type().kind() == TypeKind::kNone) return;
   ArgKind kind = def_.info->args[arg].kind;
@@ -289,8 +307,7 @@ void BoundArgs::bind_operand(size_t arg, Value v, const TensorOf& tensor_of) {
       break;
     case ArgKind::kInts:
       if (list) {
-        Shape zeros(slot.list.size(), Dim(0));
-        args_[arg] = Arg(store_->ints.emplace_front(view(zeros), slot.list));
+        args_[arg] = Arg(store_->ints.emplace_front(mixed_ints(v, slot.list)));
       } else {
         args_[arg] = Arg(store_->ints.emplace_front(slot.tensor));
       }

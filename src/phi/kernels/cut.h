@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
+#include "tensor/scalar_value.h"
 #include "tensor/tensor.h"
 
 namespace paddle::kernels {
@@ -14,11 +16,6 @@ struct Cut {
   Strides strides;
   int64_t offset;
 };
-
-// An axis that is dropped has an element to look at.
-inline void check_one_index(std::string_view op, int64_t size, int64_t axis) {
-  check(size > 0, ErrorKind::kIndex, "[{}] expected one index along axis {}, got an axis of size 0", op, axis);
-}
 
 // Where the one index from `start` ends: that of -1 ends at the end, which start + 1 does not say.
 inline int64_t end_of(int64_t start, int64_t end, bool dropped) {
@@ -44,6 +41,34 @@ inline void cut(Cut& v, int64_t axis, int64_t start, int64_t end, int64_t step) 
   v.offset += (length > 0 ? start : 0) * v.strides[i];
   v.shape[i] = Dim(length);
   v.strides[i] *= step;
+}
+
+// The part of x that bounds along `axes` name, without the axes that are dropped. Such an axis has one index: the
+// element must be there, which the kernel is the last to say where only running tells bounds. (A layout without memory
+// is asked with any bounds.) `steps`: null for 1.
+inline Cut cut_out(std::string_view op, const Tensor& x, std::span<const int64_t> axes, const Ints& starts,
+                   const Ints& ends, const Ints* steps, std::span<const int64_t> dropped_axes) {
+  const int64_t rank = x.rank();
+  auto dropped = [&](int64_t axis) {
+    return std::any_of(dropped_axes.begin(), dropped_axes.end(),
+                       [&](int64_t d) { return (d < 0 ? d + rank : d) == axis; });
+  };
+  Cut all = whole(x);
+  const bool layout_only = !x->storage->data() && x.numel() != 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], start = starts.values()[i].value();
+    const int64_t end = end_of(start, ends.values()[i].value(), dropped(axis));
+    cut(all, axis, start, end, steps ? steps->values()[i].value() : 1);
+    check(layout_only || !dropped(axis) || all.shape[static_cast<size_t>(axis)].value() > 0, ErrorKind::kIndex,
+          "[{}] expected one index along axis {} of size {}, got {}", op, axis, x.size(axis), start);
+  }
+  Cut part{{}, {}, all.offset};
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (dropped(axis)) continue;
+    part.shape.push_back(all.shape[static_cast<size_t>(axis)]);
+    part.strides.push_back(all.strides[static_cast<size_t>(axis)]);
+  }
+  return part;
 }
 
 }  // namespace paddle::kernels

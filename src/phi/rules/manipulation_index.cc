@@ -313,6 +313,42 @@ void set_value_with_tensor::shape(const Args& a, TensorMeta& out) {
   out.shape = a.x.shape();
 }
 
+namespace {
+Ints picked(const Ints& v, const std::vector<size_t>& items) {
+  Shape values;
+  Tensors tensors;
+  for (size_t i : items) {
+    const auto at = static_cast<int64_t>(i);
+    const bool told = i < v.tensors().size();
+    values.push_back(i < v.size() ? v[i] : Dim(0));
+    tensors.push_back(v.whole().defined() ? ops::slice(v.whole(), {0}, Ints{at}, Ints{at + 1}, {}, {0})
+                      : told              ? v.tensors()[i]
+                                          : Tensor());
+  }
+  return v.resolved() ? Ints(values) : Ints(values, tensors);
+}
+
+// What was written of a gradient. Axes with one index are sliced apart from the others, by the operator that drops
+// them: only there an index of -1 is the last element whatever the slice's end says.
+Tensor read_part(const set_value_with_tensor::Vjp& v) {
+  if (v.decrease_axes.empty()) return ops::strided_slice(v.out_grad, v.axes, v.starts, v.ends, v.steps);
+  const int64_t rank = v.out_grad.rank();
+  auto normal = [&](int64_t axis) { return axis < 0 ? axis + rank : axis; };
+  std::vector<size_t> one, many;
+  std::vector<int64_t> of_one, of_many;
+  for (size_t i = 0; i < v.axes.size(); ++i) {
+    const bool drop = std::any_of(v.decrease_axes.begin(), v.decrease_axes.end(),
+                                  [&](int64_t d) { return normal(d) == normal(v.axes[i]); });
+    (drop ? one : many).push_back(i);
+    (drop ? of_one : of_many).push_back(v.axes[i]);
+  }
+  Tensor g = v.out_grad;
+  if (!many.empty())
+    g = ops::strided_slice(g, of_many, picked(v.starts, many), picked(v.ends, many), picked(v.steps, many));
+  return ops::slice(g, of_one, picked(v.starts, one), picked(v.ends, one), {}, v.decrease_axes);
+}
+}  // namespace
+
 void set_value_with_tensor::vjp(Vjp& v) {
   if (v.need_x)
     v.x_grad = ops::set_value_with_tensor(v.out_grad, ops::full({}, 0.0, v.out_grad.dtype()), v.starts, v.ends, v.steps,
@@ -320,7 +356,7 @@ void set_value_with_tensor::vjp(Vjp& v) {
   if (!v.need_values) return;
   const Shape target =
       written_shape(v.out_grad.shape(), v.axes, v.starts, v.ends, v.steps, v.decrease_axes, v.none_axes);
-  Tensor g = compose::reshape_to(ops::strided_slice(v.out_grad, v.axes, v.starts, v.ends, v.steps), target);
+  Tensor g = compose::reshape_to(read_part(v), target);
   TensorMeta values = v.values;
   while (values.shape.size() > target.size()) values.shape.erase(0);
   v.values_grad = compose::reshape_to(compose::unbroadcast(g, values), v.values.shape);

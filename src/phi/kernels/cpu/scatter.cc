@@ -191,21 +191,7 @@ void set_value_with_tensor(OpCall& c) {
   rules::set_value_with_tensor::Args a(c);
   start_from(c, a.x);
   const Tensor& out = c.out(0);
-  Cut v = whole(out);
-  for (size_t i = 0; i < a.axes.size(); ++i)
-    cut(v, a.axes[i] < 0 ? a.axes[i] + out.rank() : a.axes[i], a.starts.values()[i].value(), a.ends.values()[i].value(),
-        a.steps.values()[i].value());
-  const auto& [shape, strides, offset] = v;
-  Shape part;
-  Strides part_strides;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    bool drop = false;
-    for (int64_t d : a.decrease_axes) drop |= static_cast<size_t>(d < 0 ? d + out.rank() : d) == i;
-    if (drop) check_one_index("set_value", out.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
-    if (drop) continue;
-    part.push_back(shape[i]);
-    part_strides.push_back(strides[i]);
-  }
+  auto [part, part_strides, offset] = cut_out("set_value", out, a.axes, a.starts, a.ends, &a.steps, a.decrease_axes);
   for (int64_t at : a.none_axes) {
     const auto before = std::min(static_cast<size_t>(at), part.size());  // as the shape rule
     part.insert(before, Dim(1));

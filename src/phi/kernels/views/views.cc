@@ -103,38 +103,13 @@ void expand(OpCall& c) {
 
 void slice(OpCall& c) {
   rules::slice::Args a(c);
-  Cut v = whole(a.input);
-  for (size_t i = 0; i < a.axes.size(); ++i) {
-    int64_t axis = a.axes[i] < 0 ? a.axes[i] + a.input.rank() : a.axes[i];
-    const bool dropped = std::any_of(a.decrease_axis.begin(), a.decrease_axis.end(),
-                                     [&](int64_t d) { return (d < 0 ? d + a.input.rank() : d) == axis; });
-    const int64_t start = a.starts.values()[i].value();
-    cut(v, axis, start, end_of(start, a.ends.values()[i].value(), dropped), 1);
-  }
-  if (!a.decrease_axis.empty()) {
-    Shape shape;
-    Strides strides;
-    for (size_t i = 0; i < v.shape.size(); ++i) {
-      bool drop = false;
-      for (int64_t d : a.decrease_axis) drop |= static_cast<size_t>(d < 0 ? d + a.input.rank() : d) == i;
-      if (drop) check_one_index("slice", a.input.size(static_cast<int64_t>(i)), static_cast<int64_t>(i));
-      if (drop) continue;
-      shape.push_back(v.shape[i]);
-      strides.push_back(v.strides[i]);
-    }
-    v.shape = shape;
-    v.strides = strides;
-  }
+  const Cut v = cut_out("slice", a.input, a.axes, a.starts, a.ends, nullptr, a.decrease_axis);
   c.out(0) = a.input.as_view(v.shape, v.strides, v.offset);
 }
 
 void strided_slice(OpCall& c) {
   rules::strided_slice::Args a(c);
-  Cut v = whole(a.x);
-  for (size_t i = 0; i < a.axes.size(); ++i) {
-    int64_t axis = a.axes[i] < 0 ? a.axes[i] + a.x.rank() : a.axes[i];
-    cut(v, axis, a.starts.values()[i].value(), a.ends.values()[i].value(), a.strides.values()[i].value());
-  }
+  const Cut v = cut_out("strided_slice", a.x, a.axes, a.starts, a.ends, &a.strides, {});
   c.out(0) = a.x.as_view(v.shape, v.strides, v.offset);
 }
 
