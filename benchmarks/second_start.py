@@ -25,8 +25,9 @@ CASES = ["llama_train_step", "llama_decode", "resnet18_b1", "pinn_step", "rmsnor
 
 def touch_and_free(size):
     """A virtual machine may have given free memory back to its host, and getting it again takes 30 times what clearing it does;
-    what was free a moment ago is there. The first call gets its pages from the system all the same."""
-    with mmap.mmap(-1, size) as memory:
+    what was free a moment ago is there. The first call gets its pages from the system all the same. Private: shared memory
+    would be small pages, which leave the large ones that the call takes where they were."""
+    with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
         memory.madvise(mmap.MADV_HUGEPAGE)
         memory[:: mmap.PAGESIZE] = bytes(size // mmap.PAGESIZE)
 

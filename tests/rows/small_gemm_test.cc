@@ -163,7 +163,9 @@ TEST_P(SmallGemm, FewRowsOrColumnsAreTakenWhereMeasured) {
     return mid_gemm_pays({nullptr, m, k, k, 1}, {nullptr, k, n, transposed ? 1 : n, transposed ? k : 1});
   };
   EXPECT_EQ(pays(16, 256, 4096), GetParam() == CpuIsa::kAvx512);
-  EXPECT_EQ(pays(2000, 400, 10), GetParam() == CpuIsa::kAvx512);
+  EXPECT_EQ(pays(48, 256, 256), GetParam() == CpuIsa::kAvx512);
+  EXPECT_EQ(pays(16, 688, 256), GetParam() != CpuIsa::kBase);
+  EXPECT_EQ(pays(2000, 400, 10), GetParam() != CpuIsa::kBase);
   EXPECT_FALSE(pays(16, 256, 4096, true));
   EXPECT_FALSE(pays(1, 256, 256));
   EXPECT_FALSE(pays(256, 256, 1));

@@ -79,6 +79,45 @@ struct Product {
   dnnl::memory::desc x, y, out;
 };
 
+int64_t batches_of(const Tensor& out) { return out.numel() / (out.size(-1) * out.size(-2)); }
+
+// fn(a, b, c) for batches first ... last of the result. Batch axes of size 1 broadcast.
+template <class F>
+void for_each_batch(const Tensor& x, const Tensor& y, const Tensor& out, int64_t first, int64_t last, F&& fn) {
+  const auto size = static_cast<int64_t>(size_of(out.dtype()));
+  const int64_t batch_rank = out.rank() - 2, matrix = out.size(-1) * out.size(-2);
+  auto* c = static_cast<char*>(out.data());
+  for (int64_t b = first; b < last; ++b) {
+    Matrix mx = last_two(x), my = last_two(y);
+    int64_t rest = b;
+    for (int64_t axis = batch_rank - 1; axis >= 0; --axis) {
+      const int64_t i = rest % out.size(axis);
+      rest /= out.size(axis);
+      auto shift = [&](Matrix& m, const Tensor& tensor) {
+        const int64_t own = axis - (out.rank() - tensor.rank());
+        if (own >= 0 && tensor.size(own) != 1) m.data += i * tensor.strides()[static_cast<size_t>(own)] * size;
+      };
+      shift(mx, x);
+      shift(my, y);
+    }
+    fn(mx, my, c + b * matrix * size);
+  }
+}
+
+// Batches of small matrices by the kernels for single ones: threads share the batches.
+bool small_batches(const Tensor& x, const Tensor& y, const Tensor& out) {
+  const Matrix a = last_two(x), b = last_two(y);
+  if (!rows::small_gemm_pays(strided(a), strided(b))) return false;
+  constexpr int64_t kWork = 1 << 18;  // multiplications from which another thread pays
+  const int64_t work = std::max<int64_t>(1, a.rows * a.cols * b.cols);
+  parallel_for(0, batches_of(out), std::max<int64_t>(1, kWork / work), [&](int64_t first, int64_t last) {
+    for_each_batch(x, y, out, first, last, [](const Matrix& m, const Matrix& n, char* c) {
+      rows::small_gemm(strided(m), strided(n), reinterpret_cast<float*>(c));
+    });
+  });
+  return true;
+}
+
 // Batched and low-precision products. Batch axes of size 1 broadcast inside oneDNN.
 void by_primitive(const Tensor& x, const Tensor& y, const Tensor& out) {
   using namespace onednn;
@@ -196,26 +235,10 @@ void matmul(const Tensor& x_in, const Tensor& y_in, const Tensor& out) {
       return one_matrix(t, a, last_two(y), out.data(), out.size(-1));
     }
   }
+  if (t == DType::kFloat32 && small_batches(x, y, out)) return;
   if (low || t == DType::kFloat32) return by_primitive(x, y, out);
-  // Batches one by one.
-  int64_t batch_rank = out.rank() - 2;
-  int64_t matrix = out.size(-1) * out.size(-2);
-  for (int64_t b = 0, batches = n / matrix; b < batches; ++b) {
-    Matrix mx = last_two(x), my = last_two(y);
-    int64_t rest = b;
-    for (int64_t axis = batch_rank - 1; axis >= 0; --axis) {
-      int64_t i = rest % out.size(axis);
-      rest /= out.size(axis);
-      auto shift = [&](Matrix& m, const Tensor& tensor) {
-        int64_t own = axis - (out.rank() - tensor.rank());
-        if (own >= 0 && tensor.size(own) != 1)
-          m.data += i * tensor.strides()[static_cast<size_t>(own)] * static_cast<int64_t>(size_of(t));
-      };
-      shift(mx, x);
-      shift(my, y);
-    }
-    one_matrix(t, mx, my, static_cast<char*>(out.data()) + b * matrix * static_cast<int64_t>(size_of(t)), out.size(-1));
-  }
+  for_each_batch(x, y, out, 0, batches_of(out),
+                 [&](const Matrix& a, const Matrix& b, char* c) { one_matrix(t, a, b, c, out.size(-1)); });
 }
 
 Tensor matrix_view(const Tensor& t, bool transpose, bool left) {

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kDepth = 256;         // of a block: a panel of b is then what L1 holds
 constexpr int64_t kFewRows = 48;        // beyond, copying b's panels pays
+constexpr int64_t kFewRowsAvx2 = 16;    // there it pays earlier,
+constexpr int64_t kNearAvx2 = 1 << 18;  // and from a b on that L2 can't hold
 constexpr int64_t kFewColumns = 16;     // so few are one panel at most
 constexpr int64_t kWork = 1 << 18;      // multiplications from which another thread pays
 constexpr int64_t kMostWork = 1 << 25;  // multiplications
@@ -40,9 +42,18 @@ int64_t grain(int64_t work) { return std::max<int64_t>(1, kWork / std::max<int64
 
 }  // namespace
 
+namespace {
+
+bool few_enough(int64_t m, int64_t n, int64_t k) {
+  if (cpu_isa() == CpuIsa::kAvx512) return m <= kFewRows || n <= kFewColumns;
+  if (cpu_isa() != CpuIsa::kAvx2) return false;
+  return k <= kNearAvx2 && n <= kNearAvx2 && k * n <= kNearAvx2 && (m <= kFewRowsAvx2 || n <= kFewColumns);
+}
+
+}  // namespace
+
 bool mid_gemm_pays(const MatrixF32& a, const MatrixF32& b) {
-  if (cpu_isa() != CpuIsa::kAvx512 || a.rows < 2 || b.cols < 2 || b.col_stride != 1) return false;
-  if (a.rows > kFewRows && b.cols > kFewColumns) return false;
+  if (a.rows < 2 || b.cols < 2 || b.col_stride != 1 || !few_enough(a.rows, b.cols, a.cols)) return false;
   return a.rows * b.cols <= kMostWork && a.cols <= kMostWork && a.rows * b.cols * a.cols <= kMostWork;
 }
 
