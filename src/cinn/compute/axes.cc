@@ -314,6 +314,17 @@ bool Axes::contains(int node, int axis) const {
   return std::find(all.begin(), all.end(), axis) != all.end();
 }
 
+int behind_views(const Group& g, const Axes& axes, int node) {
+  for (;;) {
+    const Node& n = g.nodes[node];
+    const bool repeats = n.kind == NodeKind::kBroadcast || n.kind == NodeKind::kReshape;
+    const bool widens = n.kind == NodeKind::kCast && is_float(n.dtype) && is_float(g.nodes[n.operands[0]].dtype) &&
+                        size_of(n.dtype) > size_of(g.nodes[n.operands[0]].dtype);
+    if ((!repeats && !widens) || axes.mapped[node][0]) return node;
+    node = n.operands[0];
+  }
+}
+
 std::string Axes::str(const Group& group) const {
   std::string out;
   for (size_t i = 0; i < nodes.size(); ++i) {

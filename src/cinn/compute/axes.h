@@ -41,4 +41,7 @@ struct Axes {
 
 Axes align_axes(Group& group);
 
+// What `node` repeats, along axes that it shares, or converts to a wider float.
+int behind_views(const Group& group, const Axes& axes, int node);
+
 }  // namespace paddle::cinn

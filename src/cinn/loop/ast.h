@@ -18,9 +18,15 @@ enum class ValueOp : uint8_t {
   kIndex,    // an index expression as int64
   kLoad,     // buffer[index]; with args[0], only where that truth value holds (elsewhere unspecified)
   kCast,     // to dtype
-  kFn,       // scalar function; dtype is the compute type, kBool for boolean functions; integer 1: the result counts as
-             // a 16-bit float, a relative error of 2^-13 does no harm
+  kFn,       // scalar function; dtype is the compute type, kBool for boolean functions; integer: FnTraits
   kReadAcc,  // final value of accumulator `integer`
+};
+
+// What code for a function may make use of, and must heed.
+enum FnTraits : int64_t {
+  kCoarse = 1,       // the result counts as a 16-bit float: a relative error of 2^-13 does no harm
+  kNotPositive = 2,  // the operand of exp or exp2 is at most 0, or NaN
+  kRoundsAlone = 4,  // no operand is made part of it without having been rounded
 };
 
 // A value in a register: bool (a truth value), an integer type, f32 or f64. 16-bit floats exist in memory only.

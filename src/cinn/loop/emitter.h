@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cinn/loop/ast.h"
+#include "cinn/loop/signs.h"
 
 namespace paddle::cinn {
 
@@ -15,7 +16,7 @@ inline DType register_type(DType t) { return t == DType::kFloat16 || t == DType:
 
 class Emitter {
  public:
-  explicit Emitter(Module& module) : m_(module) {}
+  explicit Emitter(Module& module) : m_(module), signs_(module) {}
 
   // A kernel's body is the outermost scope.
   void begin_kernel(AtomId parallel_var);
@@ -58,8 +59,9 @@ class Emitter {
   ValueId load(int buffer, const Index& index, ValueId predicate);
   ValueId cast(ValueId value, DType dtype);
   ValueId round(ValueId value, DType half);  // to the nearest value that a 16-bit float can hold
-  // coarse: the result counts as a 16-bit float.
   ValueId fn(scalar::Fn fn, std::vector<ValueId> args, DType compute, bool coarse = false);
+  // a - b, where mathematics says that it is not positive: rounded such that it is not.
+  ValueId sub_not_positive(ValueId a, ValueId b, DType compute);
   Index as_index(ValueId value, const Index& extent);  // an integer value in [0, extent) as part of indices
 
   const Value& value(ValueId v) const { return m_.values[v]; }
@@ -85,6 +87,7 @@ class Emitter {
   bool is_constant(ValueId v, double x) const;
 
   Module& m_;
+  Signs signs_;
   std::vector<Scope> scopes_;
   std::vector<Place> places_;  // per value
   std::map<AtomId, int> var_depth_;

@@ -149,6 +149,21 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
   return -1;
 }
 
+// x - m, where m is the maximum of x over some axes.
+bool Evaluator::is_below_maximum(int node, const scalar::Instr& i) const {
+  const Node& n = group_.nodes[node];
+  if (i.fn != Fn::sub || i.a >= n.operands.size() || i.b >= n.operands.size() || !is_float(n.compute)) return false;
+  if (axes_.mapped[node][i.a] || axes_.mapped[node][i.b]) return false;
+  const int x = behind_views(group_, axes_, n.operands[i.a]);
+  for (int m = n.operands[i.b];;) {
+    m = behind_views(group_, axes_, m);
+    const Node& r = group_.nodes[m];
+    if (r.kind != NodeKind::kReduce || r.reduce != ReduceKind::kMax || axes_.mapped[m][0]) return false;
+    m = r.operands[0];
+    if (behind_views(group_, axes_, m) == x) return true;
+  }
+}
+
 ValueId Evaluator::pointwise(int node, const std::vector<ValueId>& operands) {
   const Node& n = group_.nodes[node];
   check(!is_complex(n.compute), ErrorKind::kNotImplemented, "[cinn] {} is not compiled", paddle::name_of(n.compute));
@@ -170,6 +185,10 @@ ValueId Evaluator::pointwise(int node, const std::vector<ValueId>& operands) {
     std::vector<ValueId> args;
     const uint8_t operand[] = {i.a, i.b, i.c};
     for (uint8_t k = 0; k < scalar::info(i.fn).arity; ++k) args.push_back(registers[operand[k]]);
+    if (is_below_maximum(node, i)) {
+      registers.push_back(emit_.sub_not_positive(args[0], args[1], n.compute));
+      continue;
+    }
     // Only what itself counts as a 16-bit float may be coarse: in 1 + erf(x) the digits that cancel are needed.
     const bool counts = (size_of(n.dtype) == 2 && is_float(n.dtype)) || as_bfloat_[static_cast<size_t>(node)];
     const bool coarse = counts && registers.size() == static_cast<size_t>(n.result_register);

@@ -36,6 +36,7 @@ class Evaluator {
  private:
   ValueId compute(int node, const Binding& where, ValueId predicate);
   ValueId pointwise(int node, const std::vector<ValueId>& operands);
+  bool is_below_maximum(int node, const scalar::Instr& i) const;
   ValueId operand(int node, size_t k, const Binding& where, ValueId predicate);
   ValueId gather(int node, const Binding& where, ValueId predicate);
   ValueId take(int node, const Binding& where, ValueId predicate);

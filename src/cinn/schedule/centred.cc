@@ -14,17 +14,6 @@ const scalar::Instr* single(const Node& n) {
   return plain && is_float(n.compute) ? &n.program[0] : nullptr;
 }
 
-// What `node` repeats or converts without loss.
-int behind_views(const Group& g, const Axes& axes, int node) {
-  for (;;) {
-    const Node& n = g.nodes[node];
-    const bool view = n.kind == NodeKind::kBroadcast || n.kind == NodeKind::kReshape ||
-                      (n.kind == NodeKind::kCast && size_of(n.dtype) >= 4 && is_float(n.dtype));
-    if (!view || axes.mapped[node][0]) return node;
-    node = n.operands[0];
-  }
-}
-
 // c, where node is c * c.
 int squared(const Group& g, int node) {
   const Node& n = g.nodes[node];

@@ -26,27 +26,35 @@ V VectorMath::scale_where(V bits, V x, const Whole& n) {
       {x, n.number, llvm::Constant::getNullValue(x->getType()), bits, b_.getInt32(4)});
 }
 
-// exp(r) or exp(r) - 1 for |r| <= ln 2 / 2. f32: a minimax polynomial to 2^-23, or the Cephes library's, whose error
-// vanishes at 0; f64: Taylor's, to 2^-58.
-V VectorMath::exp_reduced(V r, bool minus_one) {
+// unit * exp(r) for |r| <= ln 2 / 2. f32: a minimax polynomial to 2^-23; f64: Taylor's, to 2^-58.
+V VectorMath::exp_reduced(V r, double unit) {
+  llvm::SmallVector<double> c;
+  if (is_f32(r))
+    c = {0x1.10625p-7, 0x1.572a64p-5, 0x1.5557bp-3, 0x1.fffdfcp-2, 1, 1};
+  else
+    c = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+         1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1,           1};
+  for (double& k : c) k *= unit;
+  return polynomial(r, c);
+}
+
+// exp(r) - 1 likewise. f32: the Cephes library's polynomial, whose error vanishes at 0.
+V VectorMath::expm1_reduced(V r) {
   V p;
-  if (is_f32(r) && minus_one)
+  if (is_f32(r))
     p = polynomial(
         r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  else if (is_f32(r))
-    p = polynomial(r, {0x1.10625p-7, 0x1.572a64p-5, 0x1.5557bp-3, 0x1.fffdfcp-2});
   else
     p = polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
                        1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
-  if (minus_one) return fma(b_.CreateFMul(r, r), p, r);
-  return fma(fma(p, r, number(r, 1)), r, number(r, 1));
+  return fma(b_.CreateFMul(r, r), p, r);
 }
 
 // The whole number nearest to x * factor, for |x * factor| < 2^11 or so: adding 1.5 * 2^(digits - 1) rounds as a side
-// effect, and leaves the number in the lowest bits.
-VectorMath::Whole VectorMath::nearest(V x, double factor) {
+// effect, and leaves the number in the lowest bits, together with `biases` of the exponent's and what else is added.
+VectorMath::Whole VectorMath::nearest(V x, double factor, int biases, int added) {
   if (scales(x) && factor == 1) return {intrinsic(llvm::Intrinsic::roundeven, {x}), nullptr};
-  V magic = number(x, is_f32(x) ? 0x1.8p23 + 2 * 127 : 0x1.8p52 + 2 * 1023);
+  V magic = number(x, is_f32(x) ? 0x1.8p23 + biases * 127 + added : 0x1.8p52 + biases * 1023 + added);
   V sum = fma(x, number(x, factor), magic);
   return {b_.CreateFSub(sum, magic), as_int(sum)};
 }
@@ -72,7 +80,7 @@ static constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
 // f's result y scaled by 2^n, and 0 where x is so low that it rounds to that: scaling a number down to nothing takes
 // some processors two hundred cycles, and what a mask leaves out of a softmax is such a number. AVX-512 scales under a
-// mask, whatever f makes of such x; without it f is asked for 1's instead.
+// mask, whatever f makes of such x; without it f is asked for 0's instead, which masks' bits make of such x.
 V VectorMath::zero_below(V x, double low, llvm::function_ref<Scaled(V)> f) {
   if (scales(x)) {
     V kept = b_.CreateFCmpUGE(x, number(x, low));  // NaN is
@@ -80,28 +88,47 @@ V VectorMath::zero_below(V x, double low, llvm::function_ref<Scaled(V)> f) {
     return scale_where(b_.CreateBitCast(kept, b_.getIntNTy(is_f32(x) ? 16 : 8)), s.y, s.n);
   }
   V below = b_.CreateFCmpOLT(x, number(x, low));
-  const Scaled s = f(b_.CreateSelect(below, number(x, 1), x));
+  const Scaled s = f(b_.CreateSelect(below, number(x, 0), x));
   return b_.CreateSelect(below, number(x, 0), scale(s.y, s.n));
 }
 
-V VectorMath::exp(V x) {
-  const bool f32 = is_f32(x);
-  return zero_below(x, f32 ? -104 : -746, [&](V in) -> Scaled {
-    V high = number(in, f32 ? 89 : 710);
+// exp2(x * factor) for x that is at most 0, or NaN, put together from bits. The polynomial is made smaller by as much
+// as the power is made larger: so one multiplication rounds right down to the smallest denormal. At the least n the
+// power's bits are all 0: what a mask leaves out is 0 without being scaled down to it.
+V VectorMath::at_most_one(V x, double factor, Rest rest) {
+  const int digits = is_f32(x) ? 23 : 52, bias = is_f32(x) ? 127 : 1023;
+  V low = number(x, -(bias + digits) / factor);
+  x = b_.CreateSelect(b_.CreateFCmpOLT(x, low), low, x);  // NaN passes
+  const Whole n = nearest(x, factor, 1, digits);
+  V power = as_float(b_.CreateShl(n.biased, integer(n.biased, digits)), x);
+  return b_.CreateFMul(exp_reduced(rest(x, n), std::ldexp(1.0, -digits)), power);
+}
+
+// x - n * ln 2, where that is small.
+V VectorMath::without_octaves(V x, const Whole& n) {
+  V r = fma(n.number, number(x, is_f32(x) ? -0.693359375 : -0x1.62e42fefa39efp-1), x);
+  return fma(n.number, number(x, is_f32(x) ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
+}
+
+V VectorMath::exp(V x, bool not_positive) {
+  if (not_positive && !scales(x))
+    return at_most_one(x, kLog2e, [&](V in, const Whole& n) { return without_octaves(in, n); });
+  return zero_below(x, is_f32(x) ? -104 : -746, [&](V in) -> Scaled {
+    V high = number(in, is_f32(in) ? 89 : 710);
     in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);  // NaN passes
     const Whole n = nearest(in, kLog2e);
-    V r = fma(n.number, number(in, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), in);
-    r = fma(n.number, number(in, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
-    return {exp_reduced(r, false), n};
+    return {exp_reduced(without_octaves(in, n)), n};
   });
 }
 
-V VectorMath::exp2(V x) {
+V VectorMath::exp2(V x, bool not_positive) {
+  const auto rest = [&](V in, const Whole& n) { return b_.CreateFMul(b_.CreateFSub(in, n.number), number(in, kLn2)); };
+  if (not_positive && !scales(x)) return at_most_one(x, 1, rest);
   return zero_below(x, is_f32(x) ? -151 : -1076, [&](V in) -> Scaled {
     V high = number(in, is_f32(in) ? 129 : 1025);
     in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);
     const Whole n = nearest(in, 1);
-    return {exp_reduced(b_.CreateFMul(b_.CreateFSub(in, n.number), number(in, kLn2)), false), n};
+    return {exp_reduced(rest(in, n)), n};
   });
 }
 
@@ -110,10 +137,8 @@ V VectorMath::expm1(V x) {
   const bool f32 = is_f32(x);
   V c = f32 ? clamp(x, -50, 89) : clamp(x, -80, 710);
   const Whole n = nearest(c, kLog2e);
-  V r = fma(n.number, number(x, f32 ? -0.693359375 : -0x1.62e42fefa39efp-1), c);
-  r = fma(n.number, number(x, f32 ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
   V half = scale(number(x, 0.5), n);
-  V y = fma(half, exp_reduced(r, true), b_.CreateFSub(half, number(x, 0.5)));
+  V y = fma(half, expm1_reduced(without_octaves(c, n)), b_.CreateFSub(half, number(x, 0.5)));
   y = b_.CreateFAdd(y, y);
   return b_.CreateSelect(b_.CreateFCmpOEQ(x, number(x, 0)), x, y);  // keeps -0
 }
@@ -135,7 +160,7 @@ V VectorMath::tanh(V x) {
 
 // From exp(-|x|), so that the divisor lies in [1, 2].
 V VectorMath::sigmoid(V x) {
-  V e = exp(b_.CreateFNeg(abs(x)));
+  V e = exp(b_.CreateFNeg(abs(x)), true);
   V y = quotient(number(x, 1), b_.CreateFAdd(e, number(x, 1)));
   return b_.CreateSelect(b_.CreateFCmpOLT(x, number(x, 0)), b_.CreateFMul(e, y), y);
 }

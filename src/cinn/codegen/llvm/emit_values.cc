@@ -59,7 +59,12 @@ V KernelEmitter::value(const Value& v) {
     if (below.op == ValueOp::kFn && below.fn == scalar::Fn::sqrt && lanes(get(below.args[0])) > 1)
       if (V q = math_.divide_by_root(args[0], get(below.args[0]))) return q;
   }
-  return math_.call(v.fn, args, compute, v.integer != 0);
+  if (v.integer & kRoundsAlone) {
+    llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+    b_.clearFastMathFlags();
+    return math_.call(v.fn, args, compute);
+  }
+  return math_.call(v.fn, args, compute, v.integer);
 }
 
 V KernelEmitter::identity(const Acc& a, int width) {

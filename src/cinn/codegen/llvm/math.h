@@ -3,6 +3,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "base/scalar.h"
+#include "cinn/loop/ast.h"
 #include "tensor/dtype.h"
 
 namespace paddle::cinn {
@@ -13,9 +14,9 @@ class VectorMath {
   VectorMath(llvm::IRBuilder<>& builder, bool has_scalef, bool fast = true)
       : b_(builder), has_scalef_(has_scalef), fast_(fast) {}
 
-  // fn of args, all of compute type `dtype` (or bool where the function takes truth values), all of one width. coarse:
-  // the result counts as a 16-bit float, to which a relative error of 2^-13 adds a quarter of a unit at most.
-  llvm::Value* call(scalar::Fn fn, llvm::ArrayRef<llvm::Value*> args, DType dtype, bool coarse = false);
+  // fn of args, all of compute type `dtype` (or bool where the function takes truth values), all of one width. traits:
+  // FnTraits; to a 16-bit float, the error that kCoarse allows adds a quarter of a unit at most.
+  llvm::Value* call(scalar::Fn fn, llvm::ArrayRef<llvm::Value*> args, DType dtype, int64_t traits = 0);
   // a / sqrt(x); null where that is no cheaper than to divide.
   llvm::Value* divide_by_root(llvm::Value* a, llvm::Value* x);
 
@@ -32,8 +33,8 @@ class VectorMath {
   V as_float(V bits, V like);
   V with_type(llvm::Type* element, V like, V* out = nullptr);
   llvm::Type* shaped(llvm::Type* element, V like);
-  // A whole number, as one and, where 2^n is put together from bits, as an integer whose lowest bits are n plus twice
-  // the exponent's bias; what stands above them doesn't matter.
+  // A whole number, as one and, where 2^n is put together from bits, as an integer whose lowest bits are n plus as many
+  // of the exponent's biases as were asked for; what stands above them doesn't matter.
   struct Whole {
     V number, biased;
   };
@@ -47,9 +48,13 @@ class VectorMath {
   bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
 
   V zero_below(V x, double low, llvm::function_ref<Scaled(V)> f);
-  V exp(V x);
-  V exp2(V x);
-  V exp_reduced(V r, bool minus_one);
+  V exp(V x, bool not_positive = false);
+  V exp2(V x, bool not_positive = false);
+  using Rest = llvm::function_ref<V(V x, const Whole& n)>;  // ln(exp2(x * factor) / 2^n)
+  V at_most_one(V x, double factor, Rest rest);
+  V exp_reduced(V r, double unit = 1);
+  V expm1_reduced(V r);
+  V without_octaves(V x, const Whole& n);
   // By AVX-512's instruction.
   bool scales(V x) {
     return has_scalef_ && x->getType()->isVectorTy() && x->getType()->getPrimitiveSizeInBits() == 512;
@@ -58,10 +63,10 @@ class VectorMath {
   V reciprocal_estimate(V x);   // to 2^-14
   V coarse_quotient(V a, V b);  // b of ordinary size
   V inverse_root(V x);
-  V coarse_exp2(V x, double factor = 1);  // 2^(x * factor), factor > 0
+  V coarse_exp2(V x, double factor, bool not_positive);  // 2^(x * factor), factor > 0
   V coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::ArrayRef<double> bottom);
-  V coarse_fn(scalar::Fn fn, llvm::ArrayRef<V> args);  // null: no coarse form
-  Whole nearest(V x, double factor);
+  V coarse_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool not_positive);  // null: no coarse form
+  Whole nearest(V x, double factor, int biases = 2, int added = 0);
   V quotient(V a, V b, bool refined = false, V a_rest = nullptr);
   V sigmoid(V x);
   V expm1(V x);
@@ -73,7 +78,7 @@ class VectorMath {
   V pow_f32(V x, V y);
   V library(const char* name, llvm::ArrayRef<V> args);  // lane by lane
   V integer_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool is_signed);
-  V float_fn(scalar::Fn fn, llvm::ArrayRef<V> args);
+  V float_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool not_positive = false);
   V by_double(scalar::Fn fn, llvm::ArrayRef<V> args);
   V divide_int(V a, V n, bool is_signed, bool remainder);
 
