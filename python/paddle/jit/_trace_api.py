@@ -49,6 +49,8 @@ delegate to ``_core``, a namespace that offers
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -329,6 +331,15 @@ def layer_class() -> type:
     from paddle.nn.layer.layers import Layer
 
     return Layer
+
+
+def layers_call(instead: Callable | None) -> None:
+    """While something is traced, ``instead(layer, inputs, kwargs)`` runs where a layer is called (None: no more).
+
+    The class asks a name of its own module, since an attribute put on the class would make Python forget what it
+    remembers of the attributes of all layers' classes.
+    """
+    sys.modules[layer_class().__module__].while_traced = instead
 
 
 def state_key():

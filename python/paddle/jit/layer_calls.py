@@ -1,8 +1,8 @@
 """While a trace runs, calling a Layer runs the transformed form of its ``forward``.
 
 Containers of the library (Sequential, LayerList users, Transformer blocks) call their sublayers from code that isn't transformed.
-So the call itself looks: for the time of a trace ``Layer.__call__`` puts the transformed ``forward`` on the instance, calls
-on, and takes it away. Hooks keep working since the original ``__call__`` runs.
+So the call itself looks: for the time of a trace ``Layer.__call__`` comes here, which puts the transformed ``forward`` on the
+instance, calls on, and takes it away. Hooks keep working since what ``__call__`` does otherwise runs.
 """
 
 from __future__ import annotations
@@ -16,35 +16,31 @@ from .dy2static.convert import convert_call, is_library_module
 
 _lock = threading.Lock()
 _users = 0
-_original = None
 
 
 @contextlib.contextmanager
 def converted():
-    global _users, _original
-    layer = api.layer_class()
+    global _users
     with _lock:
         _users += 1
-        if _users == 1:
-            _original = layer.__call__
-            layer.__call__ = _call
+        api.layers_call(_call)
     try:
         yield
     finally:
         with _lock:
             _users -= 1
             if _users == 0:
-                layer.__call__ = _original
+                api.layers_call(None)
 
 
-def _call(self, *inputs, **kwargs):
+def _call(self, inputs, kwargs):
     if state.recorder is None:  # another thread's eager call
-        return _original(self, *inputs, **kwargs)
+        return self._call_untraced(inputs, kwargs)
     state.recorder.layer(self)
     if getattr(self, "_forward_pre_hooks", None) or getattr(self, "_forward_post_hooks", None):
         with _converted_hooks(self):
-            return _run(self, *inputs, **kwargs)
-    return _run(self, *inputs, **kwargs)
+            return _run(self, inputs, kwargs)
+    return _run(self, inputs, kwargs)
 
 
 @contextlib.contextmanager
@@ -60,18 +56,18 @@ def _converted_hooks(layer):
             hooks.update({key: hook for key, hook in given.items() if key in hooks})
 
 
-def _run(self, *inputs, **kwargs):
+def _run(self, inputs, kwargs):
     forward = self.forward
     if is_library_module(type(self).__module__) and "forward" not in self.__dict__:
-        return _original(self, *inputs, **kwargs)
+        return self._call_untraced(inputs, kwargs)
     run = convert_call(forward)
     if run is forward:
-        return _original(self, *inputs, **kwargs)
+        return self._call_untraced(inputs, kwargs)
     space = self.__dict__
     had = space.get("forward")
     space["forward"] = run
     try:
-        return _original(self, *inputs, **kwargs)
+        return self._call_untraced(inputs, kwargs)
     finally:
         if had is None:
             space.pop("forward", None)

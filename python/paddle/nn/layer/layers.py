@@ -18,6 +18,8 @@ from ._tree import TreeMixin
 
 __all__ = ["Layer"]
 
+while_traced = None  # what runs instead of Layer.__call__ while something is traced (jit/layer_calls.py)
+
 
 def _scope_name(class_name):
     """``BatchNorm2D`` -> ``batch_norm2d``: the stem of a layer's unique name."""
@@ -58,6 +60,14 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
     # ---- calling
 
     def __call__(self, *inputs, **kwargs):
+        traced = while_traced
+        if traced is not None:
+            return traced(self, inputs, kwargs)
+        if self._forward_pre_hooks or self._forward_post_hooks:
+            return call_with_hooks(self, inputs, kwargs)
+        return self.forward(*inputs, **kwargs)
+
+    def _call_untraced(self, inputs, kwargs):
         if self._forward_pre_hooks or self._forward_post_hooks:
             return call_with_hooks(self, inputs, kwargs)
         return self.forward(*inputs, **kwargs)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "phi/kernels/cpu/dnnl/filter_blocks.h"
 #include "phi/kernels/forget.h"
 
 namespace paddle::kernels {
@@ -113,7 +114,7 @@ dnnl::memory reordered(const dnnl::memory& from, const dnnl::memory::desc& wante
   if (from.get_desc() == wanted) return from;
   scratch = Storage::allocate(wanted.get_size(), Place::cpu());
   dnnl::memory to(wanted, engine(), scratch->data());
-  reorder_into(from, to);
+  if (!to_blocks_of_filters(from, to)) reorder_into(from, to);
   return to;
 }
 
