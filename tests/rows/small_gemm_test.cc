@@ -1,6 +1,6 @@
-// Products of small matrices, and of few rows or columns, against sums in double precision, under each instruction set
-// and with one and several threads. Operands have no element to spare, so that a read beyond them is seen by the
-// address sanitizer.
+// Products of small matrices, of few rows or columns, and of large ones by blocks, against sums in double precision,
+// under each instruction set and with one and several threads. Operands have no element to spare, so that a read beyond
+// them is seen by the address sanitizer.
 #include "phi/kernels/cpu/rows/small_gemm.h"
 
 #include <gtest/gtest.h>
@@ -156,6 +156,34 @@ TEST_P(SmallGemm, ProductsOfFewRowsKeepNaNAndInfinity) {
   a.at(2, 0) = kInf;
   b.at(299, 99) = -kInf;
   ASSERT_TRUE(multiplies(a, b, mid_gemm));
+}
+
+// Whole and cut tiles, panels and blocks, where a's rows are read as they lie and where they are packed.
+TEST_P(SmallGemm, ProductsByBlocks) {
+  for (int threads : {1, 3}) {
+    set_num_threads(threads);
+    for (Lies la : kAll)
+      for (Lies lb : kAll)
+        for (auto [m, k, n] : {std::array<int64_t, 3>{1, 1, 1},
+                               {6, 8, 16},
+                               {97, 257, 65},
+                               {200, 23, 1050},
+                               {13, 2100, 50},
+                               {300, 1024, 24}}) {
+          Owned a = random_matrix(m, k, la, 17), b = random_matrix(k, n, lb, 18);
+          ASSERT_TRUE(multiplies(a, b, gemm<float>)) << threads << " threads";
+        }
+  }
+}
+
+TEST_P(SmallGemm, ProductsByBlocksKeepNaNAndInfinity) {
+  for (Lies lies : kAll) {
+    Owned a = random_matrix(40, 300, lies, 19), b = random_matrix(300, 100, lies, 20);
+    a.at(37, 299) = kNaN;
+    a.at(2, 0) = kInf;
+    b.at(299, 99) = -kInf;
+    ASSERT_TRUE(multiplies(a, b, gemm<float>));
+  }
 }
 
 TEST_P(SmallGemm, FewRowsOrColumnsAreTakenWhereMeasured) {

@@ -1,5 +1,6 @@
 // The innermost loops of matrix products and depthwise convolutions (row_table.h).
 #pragma once
+#include "phi/kernels/cpu/rows/isa_pack.h"
 #include "phi/kernels/cpu/rows/row_table.h"
 #include "phi/kernels/cpu/tile/isa_math.h"
 
@@ -17,19 +18,23 @@ inline constexpr int kTileRows = 6, kTileVectors = 2;
 inline constexpr int kTileRows = 4, kTileVectors = 2;
 #endif
 
+// The tile's lines of c are fetched while it is computed.
 template <class T>
-void gemm_tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add) {
+void gemm_tile(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, T* c, int64_t ldc, bool add) {
   using V = VecOf<T>;
   constexpr int64_t kWidth = kTileVectors * kLanes<T>;
   V acc[kTileRows][kTileVectors];
-  for (int i = 0; i < kTileRows; ++i)
+  for (int i = 0; i < kTileRows; ++i) {
+    __builtin_prefetch(c + i * ldc, 1);
+    __builtin_prefetch(c + i * ldc + kWidth - 1, 1);
     for (int j = 0; j < kTileVectors; ++j) acc[i][j] = broadcast(T(0));
-  for (int64_t p = 0; p < k; ++p, a += kTileRows, b += kWidth) {
+  }
+  for (int64_t p = 0; p < k; ++p, a += a_col, b += kWidth) {
     V row[kTileVectors];
     for (int j = 0; j < kTileVectors; ++j) row[j] = load(b + j * kLanes<T>);
 #pragma GCC unroll 8
     for (int i = 0; i < kTileRows; ++i) {
-      const V x = broadcast(a[i]);
+      const V x = broadcast(a[i * a_row]);
 #pragma GCC unroll 3
       for (int j = 0; j < kTileVectors; ++j) acc[i][j] += x * row[j];
     }
@@ -43,7 +48,8 @@ void gemm_tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add) {
 
 template <class T>
 GemmFns<T> gemm() {
-  return {kTileRows, kTileVectors * kLanes<T>, gemm_tile<T>};
+  constexpr int kWidth = kTileVectors * static_cast<int>(kLanes<T>);
+  return {kTileRows, kWidth, gemm_tile<T>, pack<T, kTileRows>, pack<T, kWidth>};
 }
 
 template <class T, int kH, int kW>

@@ -52,8 +52,12 @@ struct RowFns {
 template <class T>
 struct GemmFns {
   int64_t mr, nr;
-  // c[i * ldc + j] (+)= sum over p < k of a[p * mr + i] b[p * nr + j]; `add`: to what c holds.
-  void (*tile)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, bool add);
+  // c[i * ldc + j] (+)= sum over p < k of a[i * a_row + p * a_col] b[p * nr + j]; `add`: to what c holds.
+  void (*tile)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, T* c, int64_t ldc, bool add);
+  // Slices of mr (pack_a) or nr (pack_b) rows of a matrix, each stored depth by depth; `across` rows, `along` deep;
+  // what is missing of the last is zero.
+  void (*pack_a)(T* to, const T* from, int64_t across, int64_t along, int64_t across_stride, int64_t along_stride);
+  void (*pack_b)(T* to, const T* from, int64_t across, int64_t along, int64_t across_stride, int64_t along_stride);
 };
 
 // Some rows times a panel of a matrix (isa_panel.h): y[i, j] = sum over p < k of x[i, p] panel[p, j], j < width.
