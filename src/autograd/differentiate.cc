@@ -324,7 +324,7 @@ Tensors differentiate(Trace& trace, const Tensors& outs, const Tensors& out_grad
 Tensors traced_grad(Trace& trace, const Tensors& outs, const Tensors& ins, const Tensors& out_grads, bool create_graph,
                     bool allow_unused, const Tensors& no_grad_vars) {
   for (const Tensor& t : ins)
-    check(!t.stop_gradient(), ErrorKind::kRuntime,
+    check(!t.stop_gradient(), ErrorKind::kType,
           "[grad] expected inputs that need a gradient (stop_gradient=False), got one of shape {} that does not",
           shown(view(t.shape())));
   Tensors grads = differentiate(trace, outs, out_grads, ins, {create_graph, no_grad_vars, true});

@@ -184,6 +184,30 @@ void seed_all(Run& run, const Tensors& outputs, const Tensors& grad_outputs, con
   }
 }
 
+// The end of a path where nothing depends on a leaf.
+class ConstantNode final : public Node {
+ public:
+  std::string name() const override { return "constant"; }
+  Tensors apply(Tensors&&, bool) override { return {}; }
+};
+
+// A further handle on the same elements.
+Tensor another(const Tensor& t) {
+  Tensor made(TensorImpl::make());
+  made.become(t);
+  return made;
+}
+
+// With create_graph every gradient is part of a graph, those that are constants too: code that takes it on need not
+// ask.
+Tensor with_constant_history(const Tensor& t) {
+  Ref<ConstantNode> node = make_ref<ConstantNode>();
+  node->output_metas.push_back({t.dtype(), t.shape()});
+  Tensor made = another(t);
+  set_history(made, node, 0);
+  return made;
+}
+
 }  // namespace
 
 void backward(const Tensors& outputs, const Tensors& grad_outputs, bool retain_graph) {
@@ -200,7 +224,7 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_
   run.accumulate_leaves = false;
   for (const Tensor& t : inputs) {
     Edge e = edge_of(t);
-    check(static_cast<bool>(e.node), ErrorKind::kRuntime,
+    check(static_cast<bool>(e.node), ErrorKind::kType,
           "[grad] expected inputs that need a gradient (stop_gradient=False), got one of shape {} that does not",
           shown(t.shape()));
     run.captures.push_back({e, {}});
@@ -216,9 +240,9 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const Tensors& grad_
           "[grad] input {} was not used to compute the outputs; pass allow_unused=True to get None for it", i);
     if (g.defined() && g.is_dist() && !inputs[i].is_dist())  // a plain tensor's gradient is plain
       g = ops::reshard(g, "", spmd::encode(spmd::dist_attr(g)));
+    if (g.defined() && create_graph && g.stop_gradient()) g = with_constant_history(g);
     if (g.defined() && !create_graph) {
-      Tensor plain(TensorImpl::make());
-      plain.become(g);
+      Tensor plain = another(g);
       plain->grad_fn = nullptr;
       plain.set_stop_gradient(true);
       g = plain;

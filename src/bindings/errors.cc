@@ -25,7 +25,7 @@ struct FaultClass {
 std::vector<FaultClass> fault_classes() {
   return {{ErrorKind::kType,
            "ArgumentError",
-           {PyExc_TypeError, PyExc_ValueError, PyExc_RuntimeError},
+           {PyExc_TypeError, PyExc_ValueError, PyExc_NotImplementedError},  // the last a RuntimeError
            "An argument of a kind or dtype that a function doesn't take."},
           {ErrorKind::kIndex, "OutOfRangeError", {PyExc_IndexError, PyExc_ValueError}, "No such index, or axis."}};
 }

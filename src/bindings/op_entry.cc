@@ -232,19 +232,48 @@ PyObject* op_repr(PyObject* self) {
   return PyUnicode_FromFormat("<operator %U>", reinterpret_cast<OpFunction*>(self)->name);
 }
 
+bool has_argument(const OpInfo& op, std::string_view name) {
+  return std::any_of(op.args.begin(), op.args.end(), [&](const ArgInfo& a) { return a.name == name; });
+}
+
+// A literal: a dtype's name is a string, and there is none for infinity.
+std::string shown_default(const ArgInfo& a) {
+  std::string text(a.default_text);
+  if (text.empty() || text == "None" || text == "inf" || text == "-inf") return "None";
+  return a.kind == ArgKind::kDType || a.kind == ArgKind::kOptDType ? "\"" + text + "\"" : text;
+}
+
+// ", *, alpha=1, out=None": what the record's arguments don't say, the Python form's keywords and `out`.
+std::string keyword_only(const OpFunction& f) {
+  std::string text;
+  Object form = f.fallback ? Object::borrow(f.fallback) : Object();
+  if (form && PyObject_HasAttrString(form.get(), "__wrapped__"))
+    form = own(PyObject_GetAttrString(form.get(), "__wrapped__"));
+  PyObject* defaults = form && PyFunction_Check(form.get()) ? PyFunction_GetKwDefaults(form.get()) : nullptr;
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; defaults && PyDict_Next(defaults, &at, &key, &value);) {
+    std::string name = PyUnicode_AsUTF8(key);
+    Object shown = own(PyObject_Repr(value));
+    if (name != "out" && name != "name" && !has_argument(*f.entry->op, name))
+      text += ", " + name + "=" + PyUnicode_AsUTF8(shown.get());
+  }
+  if (!f.entry->inplace && !has_argument(*f.entry->op, "out")) text += ", out=None";
+  return text.empty() ? text : ", *" + text;
+}
+
 // inspect.signature() reads it.
 PyObject* op_signature(PyObject* self, void*) {
   auto* f = reinterpret_cast<OpFunction*>(self);
   std::string text = "(";
   const OpInfo& op = *f->entry->op;
+  size_t required = op.args.size();  // Python has no default before an argument without one
+  while (required > 0 && f->entry->optional[required - 1]) --required;
   for (size_t i = 0; i < op.args.size(); ++i) {
     text += (i ? ", " : "") + std::string(op.args[i].name);
-    if (f->entry->optional[i]) {
-      std::string d(op.args[i].default_text);
-      text += "=" + (d.empty() ? "None" : d == "inf" || d == "-inf" ? "None" : d);
-    }
+    if (i >= required) text += "=" + shown_default(op.args[i]);
   }
-  text += std::string(op.args.empty() ? "" : ", ") + "name=None)";
+  if (!has_argument(op, "name")) text += op.args.empty() ? "name=None" : ", name=None";
+  text += keyword_only(*f) + ")";
   return PyUnicode_FromString(text.c_str());
 }
 

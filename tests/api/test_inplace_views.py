@@ -32,6 +32,24 @@ def test_gradient_through_an_in_place_sum_on_a_view():
     np.testing.assert_allclose(w.grad.numpy(), [2, 24, 46, 8])
 
 
+@pytest.mark.parametrize("captured", [False, True])
+def test_gradient_through_a_write_to_the_parts_of_complex_numbers(captured):
+    def f(w):
+        z = paddle.complex(w * w, w * 3)
+        z.real()[0] = w[1] * 5
+        z.imag().scale_(2.0)
+        return (z.real() * const([3, 4]) + z.imag() * z.imag()).sum()
+
+    w = leaf([1, 2])
+    y = (paddle.jit.to_static(f, full_graph=True) if captured else f)(w)
+    # 15 w1 + 4 w1^2 + 36 w0^2 + 36 w1^2
+    np.testing.assert_allclose(float(y), 30 + 16 + 36 + 144)
+    (g,) = paddle.grad(y, w, create_graph=not captured)
+    np.testing.assert_allclose(g.numpy(), [72, 15 + 160])
+    if not captured:
+        np.testing.assert_allclose(paddle.grad(g.sum(), w)[0].numpy(), [72, 80])
+
+
 def test_gradient_through_an_in_place_product_on_a_view():
     w = leaf([1, 2, 3, 4])
     x = w * 1.0

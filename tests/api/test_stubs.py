@@ -78,3 +78,11 @@ def test_every_operator_explains_itself():
     for function in public:
         assert "Returns:" in function.__doc__, function
     assert "axis or dim" in paddle.sum.__doc__
+
+
+def test_every_operator_has_a_signature():
+    operators = [v for v in vars(paddle._C_ops).values() if isinstance(v, type(paddle.add))]
+    assert len(operators) > 400
+    for operator in operators:
+        inspect.signature(operator)
+    assert str(inspect.signature(paddle.add)) == "(x, y, name=None, *, alpha=1, out=None)"

@@ -83,7 +83,7 @@ def plain(value, paddle):
     if isinstance(value, dict):
         return ["offer" if type(value).__name__ == "Offer" else "dict", [[str(k), plain(v, paddle)] for k, v in value.items()]]
     if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
-        return ["value", value if type(value) in (bool, type(None)) else str(value) if isinstance(value, str) else int(value)]
+        return ["value", value if type(value) in (bool, type(None)) else str(value) if isinstance(value, str) else int(str(value))]
     if isinstance(value, float):
         return ["value", repr(value)]
     return ["value", re.sub(r" at 0x[0-9a-f]+", "", str(value))[:200]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 from opgen import derive, emit_python, schema
@@ -24,6 +25,8 @@ class Operators:
         op = value.__name__
         record = self._records.get(op) or self._records[op.removesuffix("_")]
         text = emit_python.stub(record, name, True).split(":\n    \"\"\"")[0] + ": ...\n"
+        further = [p for p in inspect.signature(value).parameters.values() if p.kind is p.KEYWORD_ONLY and p.name != "out"]
+        text = text.replace("*, out:", "*, " + "".join(f"{p.name}: Any = {p.default!r}, " for p in further) + "out:")
         if not method:
             return text
         head, _, rest = text.partition("(")

@@ -35,7 +35,7 @@ float32, float64 = dtype_objects["float32"], dtype_objects["float64"]
 int32, int64 = dtype_objects["int32"], dtype_objects["int64"]
 bool_, uint8 = dtype_objects["bool"], dtype_objects["uint8"]
 
-ArgumentError = _core.ArgumentError  # TypeError, ValueError and RuntimeError: what a function doesn't take
+ArgumentError = _core.ArgumentError  # TypeError, ValueError and NotImplementedError: what a function doesn't take
 OutOfRangeError = _core.OutOfRangeError  # IndexError and ValueError: no such index, or axis
 
 Place = _core.Place

@@ -39,8 +39,16 @@ def _torch_modules():
     return {n: m for n, m in sys.modules.items() if n == "torch" or n.startswith("torch.")}
 
 
-def enable_torch_proxy():
-    """From now on ``import torch`` gives paddle."""
+def enable_torch_proxy(*, scope=None, blocked_modules=None, backend="torch", silent=False):
+    """From now on ``import torch`` gives paddle: to everybody, so `scope` and `blocked_modules` must be None.
+
+    Raises:
+        NotImplementedError: only some modules are meant. ValueError: another `backend`.
+    """
+    if scope is not None or blocked_modules is not None:
+        raise NotImplementedError("[enable_compat] the stand-in for torch is there for all modules or for none")
+    if backend != "torch":
+        raise ValueError(f"[enable_compat] expected backend 'torch', got {backend!r}")
     if _finder in sys.meta_path:
         return
     _hidden.clear()

@@ -98,6 +98,8 @@ def as_parameter(name, value, like=None):
 def parameters(**given):
     """Several parameters as tensors of one dtype and one shape."""
     first = next((v for v in given.values() if isinstance(v, paddle.Tensor)), None)
+    if first is None:  # numbers beside an array of floats take its dtype
+        first = next((as_parameter(k, v) for k, v in given.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f"), None)
     tensors = [as_parameter(k, v, first) for k, v in given.items()]
     return paddle.broadcast_tensors(tensors) if len(tensors) > 1 else tensors
 

@@ -74,11 +74,11 @@ class Transform:
 
     def forward_shape(self, shape):
         """The shape of the image of tensors of `shape`."""
-        return self._forward_shape(tuple(_shape(shape)))
+        return self._forward_shape(_as_given(shape))
 
     def inverse_shape(self, shape):
         """The shape whose image has `shape`."""
-        return self._inverse_shape(tuple(_shape(shape)))
+        return self._inverse_shape(_as_given(shape))
 
     @property
     def _domain(self):
@@ -117,6 +117,11 @@ class Transform:
 
     def _inverse_shape(self, shape):
         return shape
+
+
+def _as_given(shape):
+    """A list stays a list: what changes no shape gives back what it got."""
+    return shape if isinstance(shape, list) else tuple(_shape(shape))
 
 
 def _checked(value, name, kind):

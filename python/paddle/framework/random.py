@@ -21,7 +21,10 @@ class GeneratorState(NamedTuple):
 
 
 class Generator:
-    """A handle on the process's generator."""
+    """A handle on the process's generator; all devices draw from it, so `device` is for callers that name one."""
+
+    def __init__(self, device=None) -> None:
+        pass
 
     def manual_seed(self, seed: int):
         """Restarts at ``seed``; returns itself."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..base import core
+
 
 def _softmax(x):
     import paddle
@@ -31,7 +33,7 @@ def identity_loss(x, reduction="none"):
         return x.mean()
     if reduction in ("none", 2):
         return x.clone()
-    raise Exception("Unsupported reduction type.")
+    raise core.ArgumentError(f"[identity_loss] expected reduction 'sum', 'mean', 'none', 0, 1 or 2, got {reduction!r}")
 
 
 def graph_send_recv(x, src_index, dst_index, pool_type="sum", out_size=None, name=None):

@@ -69,7 +69,7 @@ class Accuracy(Metric):
     def update(self, correct, *args):
         """Takes what ``compute`` gave; returns the batch's accuracies (a number where there is one)."""
         correct = _numpy(correct)
-        samples = int(np.prod(np.array(correct.shape[:-1])))
+        samples = np.prod(np.array(correct.shape[:-1]))  # a NumPy integer: shares are NumPy's floats, in NumPy's format
         accuracies = []
         for i, k in enumerate(self.topk):
             hits = float(correct[..., :k].sum())

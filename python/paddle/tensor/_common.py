@@ -47,6 +47,17 @@ def elsewhere(module):
     return find
 
 
+def tensor_in(x, name):
+    """`x`, if it is a tensor.
+
+    Raises:
+        ArgumentError: it is not.
+    """
+    if not isinstance(x, Tensor):
+        raise core.ArgumentError(f"[{name}] expected a Tensor, got {type(x).__name__}")
+    return x
+
+
 def finish(result, out=None):
     """`result`; with `out`, that handle now means it."""
     if out is None:

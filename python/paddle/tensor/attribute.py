@@ -53,11 +53,13 @@ def numel(x, name=None):
     return _C_ops.numel(x)
 
 
+@accepts(x="input")
 def real(x, name=None):
-    """The real part."""
-    return _C_ops.real(x)
+    """The real part: of complex numbers a view, to which writes reach `x`; of others `x` copied."""
+    return _C_ops.as_real(x)[..., 0] if _checked(x).dtype in _COMPLEX else _C_ops.real(x)
 
 
+@accepts(x="input")
 def imag(x, name=None):
-    """The imaginary part."""
-    return _C_ops.imag(x)
+    """The imaginary part: of complex numbers a view, to which writes reach `x`; of others zeros."""
+    return _C_ops.as_real(x)[..., 1] if _checked(x).dtype in _COMPLEX else _C_ops.imag(x)

@@ -271,7 +271,7 @@ def take(x, index, mode="raise", name=None):
         at = at % n
     else:
         if index.size and bool(_C_ops.any((at < -n) | (at >= n), [], False)):
-            raise IndexError(f"[take] expected indices in [{-n}, {n})")
+            raise core.OutOfRangeError(f"[take] expected indices in [{-n}, {n})")
         at = _C_ops.where(at < 0, at + n, at)
     return _C_ops.reshape(_C_ops.index_select(flat, at, 0), index.shape)
 

@@ -15,6 +15,7 @@ from ._common import (
     finish,
     in_place,
     is_inexact,
+    tensor_in,
     tensor_of,
 )
 from .products import (  # noqa: F401
@@ -224,7 +225,7 @@ def isposinf(x, name=None, *, out=None):
 @accepts(x="input")
 def isreal(x, name=None):
     """Whether each element has no imaginary part."""
-    if x.dtype in _COMPLEX:
+    if tensor_in(x, "isreal").dtype in _COMPLEX:
         return _C_ops.imag(x) == 0
     return _C_ops.full(x.shape, True, core.bool_, None)
 

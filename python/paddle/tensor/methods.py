@@ -18,12 +18,12 @@ add_n addmm argmax argmin argsort argwhere as_strided atleast_1d atleast_2d atle
 broadcast_shape broadcast_shapes broadcast_tensors bucketize cdist chunk clamp clip combinations concat copysign
 count_nonzero cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad diag diagflat diagonal_scatter diff dist
 dot dsplit equal_all expand_as fill_diagonal_ fill_diagonal_tensor floor_divide frac frexp gammainc gammaincc gather
-gather_nd gcd histogram histogram_bin_edges histogramdd hsplit hypot increment index_add index_fill index_put
+gather_nd gcd histogram histogram_bin_edges histogramdd hsplit hypot imag increment index_add index_fill index_put
 index_select inner is_complex is_empty is_floating_point is_integer is_tensor isin isneginf isposinf isreal kron
 kthvalue lcm ldexp lerp logaddexp logcumsumexp logit masked_fill masked_fill_ masked_scatter masked_select
 matrix_transpose median mm moveaxis msort multigammaln multiplex mv nan_to_num nanmean nanmedian nanquantile
 nansum narrow neg negative nonzero norm outer permute polar positive pow prod put_along_axis quantile rad2deg rank
-ravel renorm repeat_interleave reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce
+ravel real renorm repeat_interleave reverse rot90 scale scatter scatter_add scatter_nd scatter_nd_add scatter_reduce
 searchsorted select_scatter sgn shard_index signbit sinc slice slice_scatter sort split split_with_sizes stack std
 strided_slice swapaxes swapdims t take take_along_axis take_along_dim tensor_split tensordot topk trace trapezoid
 true_divide unflatten unfold unique unique_consecutive unstack vander var view view_as view_as_complex view_as_real

@@ -8,10 +8,12 @@ from ..base import core
 from ..base.core import _C_ops
 from ._common import (
     _COMPLEX,
+    Tensor,
     accepts,
     axis_in,
     finish,
     is_inexact,
+    tensor_in,
     tensor_of,
 )
 
@@ -37,8 +39,19 @@ def logit(x, eps=None, name=None, *, out=None):
 
 @accepts(x="input")
 def copysign(x, y, name=None, *, out=None):
-    """|x| with the sign of `y`."""
-    return finish(_C_ops.copysign(x, tensor_of(y, x)), out)
+    """|x| with the sign of `y`; of integers an integer."""
+    signs = tensor_of(y, x)
+    if is_inexact(x.dtype) or (isinstance(y, Tensor) and is_inexact(y.dtype)):
+        return finish(_C_ops.copysign(x, signs), out)
+    return finish(_signed(x, y < 0 if isinstance(y, Tensor) else tensor_of(y < 0)), out)
+
+
+def _signed(x, negative):
+    """|x| of integers or booleans, negated where `negative`."""
+    if x.dtype == core.bool_:
+        return x | (negative & False)  # of their common shape
+    size = _C_ops.abs(x)
+    return _C_ops.where(negative, -size, size)
 
 
 def neg(x=None, name=None, *, out=None, input=None):
@@ -159,7 +172,7 @@ def sgn(x, name=None, *, out=None):
 @accepts(x="input")
 def signbit(x, name=None, *, out=None):
     """Whether the sign bit is set, that of -0.0 too."""
-    if not is_inexact(x.dtype):
+    if not is_inexact(tensor_in(x, "signbit").dtype):
         return finish(x < 0, out)
     return finish(_C_ops.copysign(_C_ops.full_like(x, 1, None, None), x) < 0, out)
 

@@ -17,7 +17,8 @@ istaged = True
 with_mkl = "OFF"
 with_pip_cuda_libraries = "OFF"
 with_pip_tensorrt = "OFF"
-cuda_version = cudnn_version = nccl_version = tensorrt_version = "False"
+cuda_version = cudnn_version = tensorrt_version = "False"
+nccl_version = "0"
 hip = None  # the version of HIP
 xpu_version = xpu_xre_version = xpu_xccl_version = xpu_xhpc_version = "False"
 
@@ -43,7 +44,7 @@ def cudnn() -> str:
 
 
 def nccl() -> str:
-    """The NCCL version; "False" without."""
+    """The NCCL version; "0" without."""
     return nccl_version
 
 

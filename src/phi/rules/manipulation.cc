@@ -271,7 +271,7 @@ struct Diagonal {
   int64_t axis1, axis2;
 };
 Diagonal diagonal_axes(std::string_view op, int64_t axis1, int64_t axis2, int64_t rank) {
-  check(rank >= 2, ErrorKind::kValue, "[{}] expected x with at least 2 axes, got {}", op, rank);
+  check(rank >= 2, ErrorKind::kIndex, "[{}] expected x with at least 2 axes, got {}", op, rank);
   Diagonal d{infer::axis_of(op, axis1, rank, "axis1"), infer::axis_of(op, axis2, rank, "axis2")};
   check(d.axis1 != d.axis2, ErrorKind::kValue, "[{}] expected two different axes, got {} and {}", op, axis1, axis2);
   return d;

@@ -50,11 +50,15 @@ CASES = {
 }
 
 DIFFERS = {
-    "official's arrays go through OpenCV, which rounds positions and weights to fractions of 32 and 2048": {"": [
+    "official resizes arrays by OpenCV, whose positions and weights are fractions of 32 and 2048; ours are floats": {"": [
         "paddle.vision.transforms.Resize((3, 4))((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'))",
         "paddle.vision.transforms.resize((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), 10)",
         "paddle.vision.transforms.resize((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), (3, 3), 'area')",
+    ]},
+    "official takes an array's channels for blue, green, red here, for red, green, blue in its other functions; ours are the latter throughout": {"": [
         "paddle.vision.transforms.adjust_hue((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), 0.2)",
+    ]},
+    "official turns arrays about the middle of the size, half a pixel from the middle of the picture, and pictures and tensors about that": {"": [
         "paddle.vision.transforms.rotate((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), 90)",
         "paddle.vision.transforms.rotate((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), 90, expand=True)",
         "paddle.vision.transforms.rotate((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), 30, center=(0, 0), fill=9)",
@@ -66,22 +70,27 @@ DIFFERS = {
     "OpenCV fills the first channel only": {"": [
         "paddle.vision.transforms.pad((np.arange(5 * 6 * 3) * 37 % 256).reshape(5, 6, 3).astype('uint8'), (1, 2), 7)",
     ]},
-    "official takes an argument without sense here: we refuse it, or another class of error for the same fault": {"": [
-        "paddle.vision.transforms.ColorJitter(-1)",
+    "a hue beyond a turn is refused at once, in official where a picture comes": {"": [
         "paddle.vision.transforms.HueTransform(0.9)",
     ]},
-    "not offered here: kernels of GPUs, services of parameter servers, private names": {"": [
+    "sets of recordings to download are not offered": {"": [
         "public(paddle.audio)",
+    ]},
+    "no libraries of CUDA come with this package": {"": [
         "[paddle.version.full_version.split('.')[0] in '023', paddle.version.cuda(), paddle.version.cudnn(), paddle.version.nccl(), paddle.version.xpu(), paddle.version.with_pip_cuda_libraries]",
+    ]},
+    "the module that a class stands in": {"": [
+        "paddle.vision.transforms.ColorJitter(-1)",
+    ]},
+    "official's module lacks a name that its package sets elsewhere": {"": [
         "lacking(paddle.version, 'show major minor patch rc commit istaged tensorrt cinn with_pip_cuda_libraries')",
     ]},
-    "numbers are Python's; a layer that is the network counts too": {"": [
-        "m = paddle.metric.Accuracy()\nc = m.compute(T([[0.1, 0.9], [0.8, 0.2]]), T([[1], [1]]))\n[c, m.update(c), m.accumulate(), m.name()]",
-        "m = paddle.metric.Accuracy(topk=(1, 2))\nm.update(m.compute(R([4, 3]), T([0, 1, 2, 0])))\n[m.accumulate(), m.name()]",
-        "m = paddle.metric.Accuracy(name='a')\nm.update(m.compute(R([4, 3]), T(np.eye(4, 3, dtype='float32'))))\nr = m.accumulate()\nm.reset()\n[r, m.accumulate(), m.name()]",
+    "counts are Python's integers, which JSON takes": {"": [
         "paddle.summary(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), (1, 3))",
         "paddle.summary(nn.Conv2D(3, 4, 3), (1, 3, 8, 8), dtypes='float32')",
         "paddle.summary(nn.Linear(3, 4), input=R([2, 3]))",
+    ]},
+    "official counts what is inside a layer only; a layer that is the network counts too": {"": [
         "paddle.flops(nn.Linear(3, 4), [2, 3])",
     ]},
 }  # fmt: skip

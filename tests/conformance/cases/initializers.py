@@ -24,8 +24,9 @@ CASES = {
         "paddle.create_parameter([2], 'float32', attr=paddle.ParamAttr('q', initializer=nn.initializer.Constant(1.0), trainable=False))", "paddle.create_parameter('a', 'float32')", "paddle.create_parameter([2], 'x')", "signature(paddle.create_parameter)"],
 }  # fmt: skip
 
-DIFFERS = {
-    "official takes an argument without sense here: we refuse it": {
-        "paddle.nn.initializer.Assign": ["nn.Linear(1, 2, bias_attr=paddle.nn.initializer.Assign(np.ones(3)))"],
-    },
-}  # fmt: skip
+# The parameter takes the shape of what is assigned.
+CASES["paddle.nn.initializer.Assign"] += [
+    "nn.Linear(1, 2, bias_attr=paddle.nn.initializer.Assign(np.ones(3)))",
+    "l = nn.Linear(2, 2, weight_attr=paddle.nn.initializer.Assign([2, 2]), bias_attr=paddle.nn.initializer.Assign(np.array([2])))\n[l.weight, l.bias, l(paddle.ones([1, 2]))]",
+    "nn.Layer().create_parameter([1], attr=paddle.nn.initializer.Assign(np.array(2.0)))", "x = paddle.zeros([6])\npaddle.nn.initializer.Assign(paddle.ones([2, 3], 'float64'))(x)\nx",
+]

@@ -97,11 +97,13 @@ CASES = {
     ),
 }  # fmt: skip
 
+CASES["paddle.nn.Layer.create_parameter"] += [
+    "net = fixed(Net())\nl = nn.Layer(dtype='float64')\nl.create_parameter([2]).dtype", "paddle.set_default_dtype('float64')\nstr(nn.Layer().create_parameter([2]).dtype)",
+    "paddle.set_default_dtype('float64')\n[str(p.dtype) for p in Net().parameters()]",
+]
+
 DIFFERS = {
-    "a layer's dtype is that of its parameters": {
-        "paddle.nn.Layer": on_net("l = nn.Layer(dtype='float64')\nl.create_parameter([2]).dtype"),
-    },
-    "official casts layers only where a GPU computes in the dtype": {
+    "official leaves layers as they are where no GPU would compute in the dtype, float64 too; ours computes in it": {
         "paddle.nn.Layer.to": on_net("[str(p.dtype) for p in net.float16().parameters()]", "net.astype('float64')\nstr(net.a.bias.dtype)"),
     },
     "zeros after clearing are nobody's leaf": {

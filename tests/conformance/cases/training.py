@@ -55,6 +55,16 @@ CASES = {
     "paddle.seed": ["paddle.seed(3)\na = paddle.rand([3])\npaddle.seed(3)\nbool((a == paddle.rand([3])).all())", "type(paddle.seed(1)).__name__", "paddle.seed('a')", "paddle.seed(7)\npaddle.get_rng_state() is not None", "type(paddle.seed(2.7)).__name__"],
 }  # fmt: skip
 
+# With create_graph a gradient that is a constant is part of a graph too.
+CASES["paddle.grad"] += [
+    f"x = T([[1.0, 2.0], [3.0, 4.0]], grad=True)\ng, = paddle.grad(({f}).sum(), x, create_graph=True)\n[g, g.is_leaf]"
+    for f in ("x * 3", "x + 3", "-x", "x.t()", "x.mean()", "x[0]", "F.relu(x)", "paddle.matmul(x, paddle.ones([2, 2]))", "paddle.concat([x, x])", "x * x")
+]
+CASES["paddle.grad"] += [
+    "x = T([1.0, 2.0], grad=True)\ng, = paddle.grad((x * 3).sum(), x, create_graph=True)\n[paddle.grad(g.sum(), x, allow_unused=True), g.add_(g)]",
+    "x = T([1.0, 2.0], grad=True)\ng, = paddle.grad((x * 3).sum(), x, create_graph=True)\ng.sum().backward()\nx.grad", "x = T([3.0])\npaddle.grad(x, x)",
+]
+
 DIFFERS = {
     "official switches mixed precision and loss scaling off on this processor; ours computes in bfloat16 on CPUs": {
         "paddle.amp.auto_cast": ["with paddle.amp.auto_cast(dtype='bfloat16'):\n    y = paddle.matmul(R([2, 3]), R([3, 2]))\nstr(y.dtype)", "with paddle.amp.auto_cast(dtype='bfloat16', level='O2'):\n    y = R([2, 3]) + R([2, 3])\nstr(y.dtype)", "with paddle.amp.auto_cast(dtype='bfloat16', custom_white_list=['elementwise_add']):\n    y = R([2, 3]) + R([2, 3])\nstr(y.dtype)"],

@@ -63,14 +63,16 @@ class ShardDataloader:
         return self.__iter__()
 
 
-def shard_dataloader(dataloader, meshes, shard_dims=None, input_keys=None, is_dataset_splitted=False, dense_tensor_idx=None):  # fmt: skip
+def shard_dataloader(dataloader, meshes, input_keys=None, shard_dims=None, is_dataset_splitted=False, dense_tensor_idx=None):  # fmt: skip
     """A loader of distributed batches.
 
     Args:
         dataloader: an ``io.DataLoader``; every rank goes through the same batches.
         meshes: one ProcessMesh, or one for each item of a batch.
+        input_keys: which keys of dictionary batches become distributed; None: all. A name or number alone is `shard_dims`.
         shard_dims: name (or number) of the mesh dimension over which axis 0 is cut, or a list; None: replicated.
-        input_keys: which keys of dictionary batches become distributed; None: all.
         is_dataset_splitted: every rank's loader has just that rank's part.
     """
+    if isinstance(input_keys, (str, int)) and not isinstance(shard_dims, (str, int)):
+        input_keys, shard_dims = shard_dims, input_keys
     return ShardDataloader(dataloader, meshes, input_keys, shard_dims, is_dataset_splitted, dense_tensor_idx)

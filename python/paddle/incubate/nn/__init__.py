@@ -2,5 +2,14 @@
 
 from . import functional
 from .layers import FusedDropoutAdd, FusedLinear
+from .layers_transformer import (
+    FusedBiasDropoutResidualLayerNorm,
+    FusedFeedForward,
+    FusedMultiHeadAttention,
+    FusedTransformerEncoderLayer,
+)
 
-__all__ = ["FusedDropoutAdd", "FusedLinear", "functional"]
+__all__ = [
+    "FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedFeedForward", "FusedLinear", "FusedMultiHeadAttention",
+    "FusedTransformerEncoderLayer", "functional",
+]  # fmt: skip

@@ -6,7 +6,7 @@ from __future__ import annotations
 import paddle
 from paddle import _C_ops
 
-from ...tensor._common import in_place
+from ...tensor._common import in_place, tensor_in
 from .._alias import accepts
 
 __all__ = []
@@ -113,10 +113,8 @@ def maxout(x, groups, axis=1, name=None):
         ValueError: another `axis`.
     """
     if axis not in (1, -1, 3):
-        raise ValueError(
-            f"Attr(axis) should be 1 when data format is NCHW, -1 or 3 "
-            f"when data format is NHWC. Received Attr(axis): {axis}."
-        )
+        raise ValueError(f"[maxout] expected axis 1, 3 or -1, got {axis}")
+    tensor_in(x, "maxout")
     if axis == 1:
         grouped, axis = x.reshape([x.shape[0], x.shape[1] // groups, groups, *x.shape[2:]]), 2
     else:
@@ -184,9 +182,10 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
         ValueError: bounds outside 0 <= lower <= upper <= 1.
     """
     if not isinstance(lower, float) or not isinstance(upper, float):
-        raise TypeError(f"The lower and upper values must be float type. Received: lower {lower}, upper {upper}.")
+        raise TypeError(f"[rrelu] expected lower and upper to be floats, got {lower!r} and {upper!r}")
     if lower < 0 or lower > 1 or upper > 1 or upper < lower:
         raise ValueError(f"[rrelu] expected 0 <= lower <= upper <= 1, got lower {lower} and upper {upper}")
+    tensor_in(x, "rrelu")
     if not training:
         return leaky_relu(x, (lower + upper) / 2.0)
     slope = paddle.uniform(x.shape, "float32", lower, upper).astype(x.dtype)

@@ -12,7 +12,7 @@ __all__ = ["Assign"]
 
 
 class NumpyArrayInitializer(Initializer):
-    """Fills with the elements of `value` (ndarray), which has the parameter's shape."""
+    """Fills with the elements of `value` (ndarray). The parameter takes its shape; in static mode that must be it already."""
 
     def __init__(self, value):
         assert isinstance(value, (np.ndarray, paddle.Tensor))
@@ -22,20 +22,29 @@ class NumpyArrayInitializer(Initializer):
     def _values(self, shape, dtype):
         value = self._value
         value = paddle.assign(value.detach()) if isinstance(value, paddle.Tensor) else paddle.to_tensor(value)
-        if list(value.shape) != list(shape):
+        if list(value.shape) != list(shape) and not paddle.in_dynamic_mode():
             raise ValueError(f"[Assign] expected values of shape {list(shape)}, got {list(value.shape)}")
         return value.astype(dtype)
+
+    def forward(self, var, block=None):
+        if list(var.shape) == list(self._value.shape) or not paddle.in_dynamic_mode():
+            return super().forward(var, block)
+        stop = var.stop_gradient
+        with paddle.no_grad():
+            self._values(var.shape, var.dtype)._share_buffer_to(var)
+        var.stop_gradient = stop
+        return var
 
 
 class Assign(NumpyArrayInitializer):
     """Fills with `value`.
 
     Args:
-        value (ndarray | list | tuple | Tensor): of the parameter's shape; converted to its dtype.
+        value (ndarray | list | tuple | Tensor): converted to the parameter's dtype. The parameter takes its shape.
 
     Raises:
         TypeError: anything else.
-        ValueError: another shape.
+        ValueError: in static mode, another shape than the parameter's.
     """
 
     def __init__(self, value, name=None):

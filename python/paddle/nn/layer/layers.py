@@ -151,7 +151,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
         Args:
             shape (Sequence[int]): its sizes.
             attr (ParamAttr | str | Initializer | bool, optional): False makes none.
-            dtype (dtype, optional): the layer's when None.
+            dtype (dtype, optional): the default dtype when None.
             is_bias (bool): starts from zeros, and is named ``.b_``.
             default_initializer (Initializer, optional): unless `attr` brings one; Xavier-uniform for weights.
             device (place | str, optional): where it lives.
@@ -161,7 +161,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin):
         """
         if isinstance(attr, str) and attr == "":
             attr = None
-        dtype = self._dtype if dtype is None else dtype
+        dtype = paddle.get_default_dtype() if dtype is None else dtype
         param = create_named_parameter(self._full_name, shape, attr, dtype, is_bias, default_initializer)
         if device is not None and param is not None:
             param.data = param.detach().to(device)

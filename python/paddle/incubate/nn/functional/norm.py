@@ -34,7 +34,7 @@ def fused_rms_norm(
         quant_scale (float): above 0, the result is int8.
 
     Returns:
-        (result, x + bias + residual where `residual` is given, else None).
+        (result, x + bias + residual; without `residual` the second is empty).
     """
     total = _before(x, bias, residual)
     wide = total.astype("float32") if total.dtype in (paddle.float16, paddle.bfloat16) else total
@@ -43,9 +43,8 @@ def fused_rms_norm(
     tail = x.shape[axes[0] :]
     out = out.astype(x.dtype) * norm_weight.reshape(tail)
     out = out if norm_bias is None else out + norm_bias.reshape(tail)
-    return _quantised(out, quant_scale, quant_round_type, quant_max_bound, quant_min_bound), (
-        total if residual is not None else None
-    )
+    out = _quantised(out, quant_scale, quant_round_type, quant_max_bound, quant_min_bound)
+    return out, paddle.empty([0], x.dtype) if residual is None else total
 
 
 def fused_rms_norm_ext(x, scale, epsilon=1e-5, name=None):
@@ -62,17 +61,23 @@ def fused_layer_norm(
     """Layer normalisation of x + bias + residual_alpha residual; without weights only that sum.
 
     Returns:
-        (result, the sum where `residual` is given, else None).
+        (result, the sum, its mean, 1 / sqrt(its variance + epsilon)), the last two as float32 vectors over what is not
+        normalised; without `residual` the sum is empty. Without weights the result is the sum, and the vectors are empty.
     """
     total = _before(x, bias, residual, residual_alpha)
-    rest = total if residual is not None else None
+    rest = paddle.empty([0], x.dtype) if residual is None else total
     if norm_weight is None and norm_bias is None:
-        return total, rest
+        return total, rest, paddle.empty([0], "float32"), paddle.empty([0], "float32")
     tail = x.shape[begin_norm_axis % len(x.shape) :]
     weight = None if norm_weight is None else norm_weight.reshape(tail)
     shift = None if norm_bias is None else norm_bias.reshape(tail)
     out = F.layer_norm(total, list(tail), weight, shift, epsilon)
-    return _quantised(out, quant_scale, quant_round_type, quant_max_bound, quant_min_bound), rest
+    axes = list(range(x.ndim - len(tail), x.ndim))
+    wide = total.astype("float32")
+    mean = wide.mean(axes)
+    inverse = paddle.rsqrt(wide.var(axes, unbiased=False) + epsilon)
+    out = _quantised(out, quant_scale, quant_round_type, quant_max_bound, quant_min_bound)
+    return out, rest, mean.flatten(), inverse.flatten()
 
 
 def fused_bias_dropout_residual_layer_norm(
