@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 
 from .._core import _ops
@@ -60,8 +61,8 @@ def append_op(block, type, inputs=None, outputs=None, attrs=None):
 
 
 def _argument_names(function) -> list[str]:
-    text = function.__text_signature__ or "()"
-    return [n for n in re.findall(r"(\w+)(?:=[^,\[\]()]*(?:\[[^\]]*\])?)?(?:, |\)$)", text[1:]) if n != "name"]
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY and p.name != "name"]
 
 
 def _argument(type, slot, names: list[str]) -> str:
