@@ -41,8 +41,9 @@ class Printer {
       case ValueOp::kCast:
         return fmt::format("{}(v{})", name_of(v.dtype), v.args[0]);
       case ValueOp::kFn:
-        return fmt::format("{}{}{}(v{})", scalar::info(v.fn).name, v.integer & kCoarse ? "~" : "",
-                           v.integer & kNotPositive ? "-" : "", fmt::join(v.args, ", v"));
+        return fmt::format("{}{}{}{}(v{})", scalar::info(v.fn).name, v.integer & kCoarse ? "~" : "",
+                           v.integer & kNotPositive ? "-" : "", v.integer & kOrdinary ? "+" : "",
+                           fmt::join(v.args, ", v"));
       case ValueOp::kReadAcc:
         return fmt::format("acc{}", v.integer);
     }

@@ -26,7 +26,8 @@ enum class ValueOp : uint8_t {
 enum FnTraits : int64_t {
   kCoarse = 1,       // the result counts as a 16-bit float: a relative error of 2^-13 does no harm
   kNotPositive = 2,  // the operand of exp or exp2 is at most 0, or NaN
-  kRoundsAlone = 4,  // no operand is made part of it without having been rounded
+  kOrdinary = 4,     // the result of exp or exp2 is a normal number, or NaN
+  kRoundsAlone = 8,  // no operand is made part of it without having been rounded
 };
 
 // A value in a register: bool (a truth value), an integer type, f32 or f64. 16-bit floats exist in memory only.

@@ -316,18 +316,18 @@ ValueId Emitter::fn(Fn f, std::vector<ValueId> args, DType compute, bool coarse)
   Value v{ValueOp::kFn, scalar::info(f).boolean ? DType::kBool : compute, f};
   v.args = std::move(args);
   if (coarse && compute == DType::kFloat32 && cinn::cost_of(f) >= 10) v.integer |= kCoarse;
-  if ((f == exp || f == exp2) && signs_.not_positive(v.args[0])) v.integer |= kNotPositive;
+  if (f == exp || f == exp2) v.integer |= bounds_.traits_of_power(f, v.args[0]);
   return make(std::move(v));
 }
 
 ValueId Emitter::sub_not_positive(ValueId a, ValueId b, DType compute) {
   a = cast(a, compute), b = cast(b, compute);
-  if (!signs_.rounds_alike(a)) return fn(Fn::sub, {a, b}, compute);
+  if (!bounds_.rounds_alike(a)) return fn(Fn::sub, {a, b}, compute);
   Value v{ValueOp::kFn, compute, Fn::sub};
   v.args = {a, b};
   v.integer = kRoundsAlone;
   const ValueId id = make(std::move(v));
-  signs_.set_not_positive(id);
+  bounds_.set_not_positive(id);
   return id;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cinn/loop/ast.h"
-#include "cinn/loop/signs.h"
+#include "cinn/loop/bounds.h"
 
 namespace paddle::cinn {
 
@@ -16,7 +16,7 @@ inline DType register_type(DType t) { return t == DType::kFloat16 || t == DType:
 
 class Emitter {
  public:
-  explicit Emitter(Module& module) : m_(module), signs_(module) {}
+  explicit Emitter(Module& module) : m_(module), bounds_(module) {}
 
   // A kernel's body is the outermost scope.
   void begin_kernel(AtomId parallel_var);
@@ -87,7 +87,7 @@ class Emitter {
   bool is_constant(ValueId v, double x) const;
 
   Module& m_;
-  Signs signs_;
+  Bounds bounds_;
   std::vector<Scope> scopes_;
   std::vector<Place> places_;  // per value
   std::map<AtomId, int> var_depth_;

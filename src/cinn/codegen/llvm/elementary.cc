@@ -92,16 +92,22 @@ V VectorMath::zero_below(V x, double low, llvm::function_ref<Scaled(V)> f) {
   return b_.CreateSelect(below, number(x, 0), scale(s.y, s.n));
 }
 
-// exp2(x * factor) for x that is at most 0, or NaN, put together from bits. The polynomial is made smaller by as much
-// as the power is made larger: so one multiplication rounds right down to the smallest denormal. At the least n the
-// power's bits are all 0: what a mask leaves out is 0 without being scaled down to it.
+// exp2(x * factor) put together from bits, where the whole number nearest to x * factor is an exponent, `octaves`
+// added. The polynomial is made smaller by as much as the power is made larger.
+V VectorMath::from_bits(V x, double factor, int octaves, Rest rest) {
+  const Whole n = nearest(x, factor, 1, octaves);
+  V power = as_float(b_.CreateShl(n.biased, integer(n.biased, is_f32(x) ? 23 : 52)), x);
+  return b_.CreateFMul(exp_reduced(rest(x, n), std::ldexp(1.0, -octaves)), power);
+}
+
+// The same for any x that is at most 0, or NaN: with as many octaves more as there are denormals' digits, one
+// multiplication rounds right down to the smallest of them. At the least n the power's bits are all 0: what a mask
+// leaves out is 0 without being scaled down to it.
 V VectorMath::at_most_one(V x, double factor, Rest rest) {
   const int digits = is_f32(x) ? 23 : 52, bias = is_f32(x) ? 127 : 1023;
   V low = number(x, -(bias + digits) / factor);
   x = b_.CreateSelect(b_.CreateFCmpOLT(x, low), low, x);  // NaN passes
-  const Whole n = nearest(x, factor, 1, digits);
-  V power = as_float(b_.CreateShl(n.biased, integer(n.biased, digits)), x);
-  return b_.CreateFMul(exp_reduced(rest(x, n), std::ldexp(1.0, -digits)), power);
+  return from_bits(x, factor, digits, rest);
 }
 
 // x - n * ln 2, where that is small.
@@ -110,20 +116,22 @@ V VectorMath::without_octaves(V x, const Whole& n) {
   return fma(n.number, number(x, is_f32(x) ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56), r);
 }
 
-V VectorMath::exp(V x, bool not_positive) {
-  if (not_positive && !scales(x))
-    return at_most_one(x, kLog2e, [&](V in, const Whole& n) { return without_octaves(in, n); });
+V VectorMath::exp(V x, int64_t traits) {
+  const auto rest = [&](V in, const Whole& n) { return without_octaves(in, n); };
+  if ((traits & kOrdinary) && !scales(x)) return from_bits(x, kLog2e, 0, rest);
+  if ((traits & kNotPositive) && !scales(x)) return at_most_one(x, kLog2e, rest);
   return zero_below(x, is_f32(x) ? -104 : -746, [&](V in) -> Scaled {
     V high = number(in, is_f32(in) ? 89 : 710);
     in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);  // NaN passes
     const Whole n = nearest(in, kLog2e);
-    return {exp_reduced(without_octaves(in, n)), n};
+    return {exp_reduced(rest(in, n)), n};
   });
 }
 
-V VectorMath::exp2(V x, bool not_positive) {
+V VectorMath::exp2(V x, int64_t traits) {
   const auto rest = [&](V in, const Whole& n) { return b_.CreateFMul(b_.CreateFSub(in, n.number), number(in, kLn2)); };
-  if (not_positive && !scales(x)) return at_most_one(x, 1, rest);
+  if ((traits & kOrdinary) && !scales(x)) return from_bits(x, 1, 0, rest);
+  if ((traits & kNotPositive) && !scales(x)) return at_most_one(x, 1, rest);
   return zero_below(x, is_f32(x) ? -151 : -1076, [&](V in) -> Scaled {
     V high = number(in, is_f32(in) ? 129 : 1025);
     in = b_.CreateSelect(b_.CreateFCmpOGT(in, high), high, in);
@@ -160,7 +168,7 @@ V VectorMath::tanh(V x) {
 
 // From exp(-|x|), so that the divisor lies in [1, 2].
 V VectorMath::sigmoid(V x) {
-  V e = exp(b_.CreateFNeg(abs(x)), true);
+  V e = exp(b_.CreateFNeg(abs(x)), kNotPositive);
   V y = quotient(number(x, 1), b_.CreateFAdd(e, number(x, 1)));
   return b_.CreateSelect(b_.CreateFCmpOLT(x, number(x, 0)), b_.CreateFMul(e, y), y);
 }

@@ -31,12 +31,12 @@ V VectorMath::divide_by_root(V a, V x) {
 // The sum's lowest bits are n + 127, which is 2^n's exponent. Where n ends the result does too: at -127 the power is 0,
 // so what a mask leaves out is 0 without ever being scaled down to it (which takes some processors two hundred cycles);
 // at 127 the polynomial serves the last half octave as well (to 2^-11), and from 2^128 on is large enough for infinity.
-V VectorMath::coarse_exp2(V x, double factor, bool not_positive) {
+V VectorMath::coarse_exp2(V x, double factor, int64_t traits) {
   constexpr double kMagic = 0x1.8p23 + 127;
   V least = number(x, -127 / factor), most = number(x, kMagic + 127), scale = number(x, factor);
-  x = b_.CreateSelect(b_.CreateFCmpOLT(x, least), least, x);  // NaN passes
+  if (!(traits & kOrdinary)) x = b_.CreateSelect(b_.CreateFCmpOLT(x, least), least, x);  // NaN passes
   V sum = fma(x, scale, number(x, kMagic));
-  if (!not_positive) sum = b_.CreateSelect(b_.CreateFCmpOGT(sum, most), most, sum);
+  if (!(traits & (kOrdinary | kNotPositive))) sum = b_.CreateSelect(b_.CreateFCmpOGT(sum, most), most, sum);
   V n = b_.CreateFSub(sum, number(x, kMagic));
   V p = polynomial(fma(x, scale, b_.CreateFNeg(n)), {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1});
   V bits = as_int(sum);
@@ -55,16 +55,16 @@ V VectorMath::coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::
   return clamp(y, -1, 1);
 }
 
-V VectorMath::coarse_fn(Fn fn, llvm::ArrayRef<V> x, bool not_positive) {
+V VectorMath::coarse_fn(Fn fn, llvm::ArrayRef<V> x, int64_t traits) {
   constexpr double kLog2e = 1.4426950408889634;
   V a = x[0];
   switch (fn) {
     case Fn::exp:
-      return coarse_exp2(a, kLog2e, not_positive);
+      return coarse_exp2(a, kLog2e, traits);
     case Fn::exp2:
-      return coarse_exp2(a, 1, not_positive);
+      return coarse_exp2(a, 1, traits);
     case Fn::sigmoid: {
-      V e = coarse_exp2(b_.CreateFNeg(abs(a)), kLog2e, true);
+      V e = coarse_exp2(b_.CreateFNeg(abs(a)), kLog2e, kNotPositive);
       V y = coarse_quotient(number(a, 1), b_.CreateFAdd(e, number(a, 1)));
       return b_.CreateSelect(b_.CreateFCmpOLT(a, number(a, 0)), b_.CreateFMul(e, y), y);
     }

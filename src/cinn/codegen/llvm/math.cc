@@ -93,7 +93,7 @@ V VectorMath::by_double(Fn fn, llvm::ArrayRef<V> x) {
   return b_.CreateFPTrunc(float_fn(fn, wide), x[0]->getType());
 }
 
-V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x, bool not_positive) {
+V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x, int64_t traits) {
   if (!fast_ && !is_exact(fn) && is_f32(x[0])) return by_double(fn, x);
   V a = x[0], c = x.size() > 1 ? x[1] : nullptr;
   const double inf = std::numeric_limits<double>::infinity();
@@ -128,9 +128,9 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x, bool not_positive) {
     case Fn::rsqrt:
       return has_estimates(a) ? inverse_root(a) : b_.CreateFDiv(number(a, 1), intrinsic(llvm::Intrinsic::sqrt, {a}));
     case Fn::exp:
-      return exp(a, not_positive);
+      return exp(a, traits);
     case Fn::exp2:
-      return exp2(a, not_positive);
+      return exp2(a, traits);
     case Fn::expm1:
       return expm1(a);
     case Fn::log:
@@ -206,9 +206,8 @@ V VectorMath::float_fn(Fn fn, llvm::ArrayRef<V> x, bool not_positive) {
 }
 
 V VectorMath::call(Fn fn, llvm::ArrayRef<V> args, DType dtype, int64_t traits) {
-  const bool not_positive = traits & kNotPositive;
   if ((traits & kCoarse) && dtype == DType::kFloat32)
-    if (V v = coarse_fn(fn, args, not_positive)) return v;
+    if (V v = coarse_fn(fn, args, traits)) return v;
   switch (fn) {
     case Fn::logical_and:
       return b_.CreateAnd(args[0], args[1]);
@@ -223,7 +222,7 @@ V VectorMath::call(Fn fn, llvm::ArrayRef<V> args, DType dtype, int64_t traits) {
     default:
       break;
   }
-  return is_float(dtype) ? float_fn(fn, args, not_positive) : integer_fn(fn, args, is_signed_int(dtype));
+  return is_float(dtype) ? float_fn(fn, args, traits) : integer_fn(fn, args, is_signed_int(dtype));
 }
 
 }  // namespace paddle::cinn

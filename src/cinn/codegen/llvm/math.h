@@ -48,9 +48,10 @@ class VectorMath {
   bool is_f32(V x) { return x->getType()->getScalarType()->isFloatTy(); }
 
   V zero_below(V x, double low, llvm::function_ref<Scaled(V)> f);
-  V exp(V x, bool not_positive = false);
-  V exp2(V x, bool not_positive = false);
+  V exp(V x, int64_t traits = 0);
+  V exp2(V x, int64_t traits = 0);
   using Rest = llvm::function_ref<V(V x, const Whole& n)>;  // ln(exp2(x * factor) / 2^n)
+  V from_bits(V x, double factor, int octaves, Rest rest);
   V at_most_one(V x, double factor, Rest rest);
   V exp_reduced(V r, double unit = 1);
   V expm1_reduced(V r);
@@ -63,9 +64,9 @@ class VectorMath {
   V reciprocal_estimate(V x);   // to 2^-14
   V coarse_quotient(V a, V b);  // b of ordinary size
   V inverse_root(V x);
-  V coarse_exp2(V x, double factor, bool not_positive);  // 2^(x * factor), factor > 0
+  V coarse_exp2(V x, double factor, int64_t traits);  // 2^(x * factor), factor > 0
   V coarse_ratio(V x, double limit, llvm::ArrayRef<double> top, llvm::ArrayRef<double> bottom);
-  V coarse_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool not_positive);  // null: no coarse form
+  V coarse_fn(scalar::Fn fn, llvm::ArrayRef<V> args, int64_t traits);  // null: no coarse form
   Whole nearest(V x, double factor, int biases = 2, int added = 0);
   V quotient(V a, V b, bool refined = false, V a_rest = nullptr);
   V sigmoid(V x);
@@ -78,7 +79,7 @@ class VectorMath {
   V pow_f32(V x, V y);
   V library(const char* name, llvm::ArrayRef<V> args);  // lane by lane
   V integer_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool is_signed);
-  V float_fn(scalar::Fn fn, llvm::ArrayRef<V> args, bool not_positive = false);
+  V float_fn(scalar::Fn fn, llvm::ArrayRef<V> args, int64_t traits = 0);
   V by_double(scalar::Fn fn, llvm::ArrayRef<V> args);
   V divide_int(V a, V n, bool is_signed, bool remainder);
 

@@ -1,4 +1,4 @@
-// Exponentials whose operand is known not to be positive: what is known, and what the shorter code makes of it.
+// Exponentials of operands whose bounds are known: what is known, and what the shorter code makes of it.
 #include <gtest/gtest.h>
 
 #include "reference.h"
@@ -11,12 +11,12 @@ using testing::Tensor;
 
 constexpr DType f32 = DType::kFloat32;
 
-// Whether every exponential of the group was found to be of an operand that is not positive.
-bool known(const Group& g) {
+// Whether that was found of every exponential of the group.
+bool known(const Group& g, FnTraits trait = kNotPositive) {
   int all = 0, found = 0;
   const auto compiled = compile(g);
   for (const Value& v : compiled->module().values)
-    if (v.op == ValueOp::kFn && (v.fn == Fn::exp || v.fn == Fn::exp2)) ++all, found += (v.integer & kNotPositive) != 0;
+    if (v.op == ValueOp::kFn && (v.fn == Fn::exp || v.fn == Fn::exp2)) ++all, found += (v.integer & trait) != 0;
   EXPECT_GT(all, 0);
   return found == all;
 }
@@ -31,7 +31,7 @@ Group exponential(const std::function<int(Group&, int)>& operand, DType t = f32)
   return g;
 }
 
-TEST(Signs, OperandsThatAreNotPositive) {
+TEST(Bounds, OperandsThatAreNotPositive) {
   const std::vector<std::function<int(Group&, int)>> operands = {
       [](Group& g, int x) { return below_maximum(g, x, 1); },
       [](Group& g, int x) { return below_maximum(g, x, 0); },
@@ -56,7 +56,36 @@ TEST(Signs, OperandsThatAreNotPositive) {
   EXPECT_TRUE(known(cut));  // its maximum is one of several threads' maxima
 }
 
-TEST(Signs, OperandsThatMayBePositive) {
+TEST(Bounds, OperandsThatAreSmall) {
+  const auto scaled = [](Group& g, int x, double by) { return g.pointwise(Fn::mul, {x, g.constant(f32, by)}, f32); };
+  const auto tanh = [](Group& g, int x) { return g.pointwise(Fn::tanh, {x}, f32); };
+  const auto sum = [](Group& g, int a, int b) { return g.pointwise(Fn::add, {a, b}, f32); };
+  const auto clip = [](Group& g, int x, double low, double high) {
+    return g.pointwise(Fn::min, {g.pointwise(Fn::max, {x, g.constant(f32, low)}, f32), g.constant(f32, high)}, f32);
+  };
+  const std::vector<std::function<int(Group&, int)>> small = {
+      [&](Group& g, int x) { return scaled(g, tanh(g, x), 0.5); },
+      [&](Group& g, int x) { return scaled(g, tanh(g, x), -70); },
+      [&](Group& g, int x) { return sum(g, scaled(g, tanh(g, x), 40), g.pointwise(Fn::sigmoid, {x}, f32)); },
+      [&](Group& g, int x) { return clip(g, scaled(g, x, 100), -79, 79); },
+      [&](Group& g, int x) { return g.pointwise(Fn::abs, {clip(g, scaled(g, x, 100), -79, 79)}, f32); },
+      [&](Group& g, int x) {
+        return g.pointwise(Fn::where,
+                           {g.pointwise(Fn::gt, {x, tanh(g, x)}, DType::kBool), g.constant(f32, 3), tanh(g, x)}, f32);
+      }};
+  const std::vector<std::function<int(Group&, int)>> large = {
+      [&](Group& g, int x) { return scaled(g, tanh(g, x), 81); },
+      [&](Group& g, int x) { return sum(g, tanh(g, x), x); },
+      [&](Group& g, int x) { return scaled(g, clip(g, scaled(g, x, 1e30), -1e38, 1e38), 1e-37); },
+      [&](Group& g, int x) { return clip(g, x, -90, 3); },
+      [&](Group& g, int x) {
+        return g.pointwise(Fn::div, {tanh(g, x), g.pointwise(Fn::abs, {x}, f32)}, f32);
+      }};
+  for (const auto& operand : small) EXPECT_TRUE(known(exponential(operand), kOrdinary)) << exponential(operand).str();
+  for (const auto& operand : large) EXPECT_FALSE(known(exponential(operand), kOrdinary)) << exponential(operand).str();
+}
+
+TEST(Bounds, OperandsThatMayBePositive) {
   const std::vector<std::function<int(Group&, int)>> operands = {
       [](Group&, int x) { return x; }, [](Group& g, int x) { return below_maximum(g, x, 1, ReduceKind::kMin); },
       // The maximum of row j below column j.
@@ -90,28 +119,33 @@ double ulps(double got, double want, DType t) {
   return std::fabs(got - want) / std::ldexp(1.0, std::max(e - digits, lowest));
 }
 
-// Down to the smallest denormal and below, by whole vectors and the rest.
-TEST(Signs, ExponentialsWithinThreeUlp) {
-  for (DType t : {f32, DType::kFloat64})
-    for (Fn f : {Fn::exp, Fn::exp2}) {
-      constexpr int64_t n = 60005;
-      Group g;
-      const int x = g.pointwise(Fn::min, {g.input(t, {n}), g.constant(t, 0)}, t);
-      g.output(g.pointwise(f, {x}, t));
-      ASSERT_TRUE(known(g));
-      Tensor in = testing::random_tensor(n, t, 3, t == f32 ? -160 : -1100, 0);
-      const Tensor near = testing::random_tensor(n / 2, t, 4, -1, 0);
-      std::copy(near.begin(), near.end(), in.begin());
-      const Tensor y = testing::run_compiled(g, *compile(g), {}, {in})[0];
-      for (int64_t i = 0; i < n; ++i) {
-        const long double want =
-            f == Fn::exp ? std::exp(static_cast<long double>(in[i])) : std::exp2(static_cast<long double>(in[i]));
-        ASSERT_LE(ulps(y[i], static_cast<double>(want), t), 3) << scalar::info(f).name << " of " << in[i];
-      }
-    }
+void expect_exact(Fn f, DType t, double low, double high, FnTraits trait) {
+  constexpr int64_t n = 60005;
+  Group g;
+  const int above = g.pointwise(Fn::max, {g.input(t, {n}), g.constant(t, low)}, t);
+  g.output(g.pointwise(f, {g.pointwise(Fn::min, {above, g.constant(t, high)}, t)}, t));
+  ASSERT_TRUE(known(g, trait));
+  Tensor in = testing::random_tensor(n, t, 3, low, high);
+  const Tensor near = testing::random_tensor(n / 2, t, 4, -1, std::min(high, 1.0));
+  std::copy(near.begin(), near.end(), in.begin());
+  const Tensor y = testing::run_compiled(g, *compile(g), {}, {in})[0];
+  for (int64_t i = 0; i < n; ++i) {
+    const long double x = in[i], want = f == Fn::exp ? std::exp(x) : std::exp2(x);
+    ASSERT_LE(ulps(y[i], static_cast<double>(want), t), 3) << scalar::info(f).name << " of " << in[i];
+  }
 }
 
-TEST(Signs, SpecialValues) {
+// Down to the smallest denormal and below, by whole vectors and the rest.
+TEST(Bounds, ExponentialsWithinThreeUlp) {
+  for (Fn f : {Fn::exp, Fn::exp2}) {
+    expect_exact(f, f32, -160, 0, kNotPositive);
+    expect_exact(f, f32, -79, 79, kOrdinary);
+    expect_exact(f, DType::kFloat64, -1100, 0, kNotPositive);
+    expect_exact(f, DType::kFloat64, -690, 690, kOrdinary);
+  }
+}
+
+TEST(Bounds, SpecialValues) {
   const double inf = INFINITY;
   const Tensor values = {0.0, -0.0, -inf, NAN, -NAN, -1e4, -1e9, -3e38, -88, -87.5, -103.5, -104, -1e-30, -1e-45, inf};
   for (DType t : {f32, DType::kBFloat16, DType::kFloat64})
@@ -135,9 +169,22 @@ TEST(Signs, SpecialValues) {
     }
 }
 
+TEST(Bounds, NanOfASmallOperand) {
+  for (DType t : {f32, DType::kBFloat16, DType::kFloat64}) {
+    Group g;
+    const int x = g.pointwise(Fn::min, {g.input(t, {11}), g.constant(t, 5)}, t);
+    g.output(g.pointwise(Fn::exp, {g.pointwise(Fn::max, {x, g.constant(t, -5)}, t)}, t));
+    ASSERT_TRUE(known(g, kOrdinary));
+    const Tensor y = testing::run_compiled(g, *compile(g), {}, {Tensor{NAN, 1, -NAN, 2, 3, 4, 5, 6, 7, NAN, -100}})[0];
+    for (size_t i : {0, 2, 9}) EXPECT_TRUE(std::isnan(y[i])) << name_of(t);
+    EXPECT_NEAR(y[8], std::exp(5), 0.6);
+    EXPECT_NEAR(y[10], std::exp(-5), 3e-5);
+  }
+}
+
 // The product that the largest element comes from is rounded, so what is subtracted from it has to be too: of numbers
 // of 1e30, the rest of one rounding is beyond every exponential.
-TEST(Signs, LargeProductsBelowTheirMaximum) {
+TEST(Bounds, LargeProductsBelowTheirMaximum) {
   constexpr int64_t rows = 8, n = 67;
   Group g;
   const int x = g.input(f32, {rows, n});
