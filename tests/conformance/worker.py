@@ -129,8 +129,9 @@ def evaluate(expression, names, paddle):
         return ["error", type(e).__name__, [c.__name__ for c in type(e).__mro__]]
 
 
-def isolated(expression, names, paddle):
-    """``evaluate`` in a forked child: a crash is a result as well, and so is waiting for ever."""
+def isolated(expression, names, paddle, again=True):
+    """``evaluate`` in a forked child: a crash is a result as well, and so is waiting for ever. One that ran out of time is
+    asked once more: this process may have been stopped meanwhile."""
     r, w = os.pipe()
     child = os.fork()
     if child == 0:
@@ -141,7 +142,9 @@ def isolated(expression, names, paddle):
     os.close(w)
     with os.fdopen(r) as f:
         text = f.read()
-    os.waitpid(child, 0)
+    status = os.waitpid(child, 0)[1]
+    if not text and again and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+        return isolated(expression, names, paddle, False)
     return json.loads(text) if text else ["crash"]
 
 

@@ -57,7 +57,7 @@ _FORMS = {
     math.add_form, "subtract": math.subtract_form, "divide": math.divide_form, "mean": math.mean_form, "gather":
     indexing.gather, "scatter": indexing.scatter, "index_select": indexing.index_select, "masked_select":
     indexing.masked_select, "tensor_unfold": manipulation.unfold, "strided_slice": manipulation.strided_slice,
-    "slice": manipulation.slice, "kthvalue": search.kthvalue,
+    "slice": manipulation.slice, "kthvalue": search.kthvalue, **logic.OUT_IN_PLACE,
 }  # fmt: skip
 
 _IN_PLACE_OF_RESULT = """

@@ -87,6 +87,8 @@ CASES[""] += [
     "after(R([2, 3], 'int32', 1, 5), lambda x: x.copysign_(R([3], 'int32', 1, 4)))",
     "after(R([2, 3], 'int64', 1, 5), lambda x: x.copysign_(R([3], 'int64', 1, 4)))",
     "after(R([2, 3], 'bool', 1, 5), lambda x: x.copysign_(R([3], 'bool', 1, 4)))",
+    *(f"paddle.bitwise_{f}({a}, paddle.zeros([3], 'int32'))" for f, a in (("or", "R([3], 'int32', 1, 5), T([4, 4, 4], 'int32')"), ("not", "R([3], 'int32', 1, 5)"))),
+    "paddle.bitwise_and(R([3], 'int32', 1, 5), T([4, 4, 4], 'int32'), None, 'name')", "paddle.bitwise_xor(T([1, 2]), T([3, 3]), None, 'name', 5)", "paddle.bitwise_not(3)",
     "paddle.copysign(R([3], 'int64', 1, 5), -1)", "paddle.copysign(R([3], 'int64', -5, 5), -1.5)", "paddle.copysign(R([3], 'int32', -5, 5), 2)",
 ]
 
