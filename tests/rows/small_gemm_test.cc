@@ -194,6 +194,8 @@ TEST_P(SmallGemm, FewRowsOrColumnsAreTakenWhereMeasured) {
   EXPECT_EQ(pays(48, 256, 256), GetParam() == CpuIsa::kAvx512);
   EXPECT_EQ(pays(16, 688, 256), GetParam() != CpuIsa::kBase);
   EXPECT_EQ(pays(2000, 400, 10), GetParam() != CpuIsa::kBase);
+  EXPECT_EQ(pays(2000, 1025, 8), GetParam() != CpuIsa::kBase);
+  EXPECT_FALSE(pays(2000, 1024, 8));
   EXPECT_FALSE(pays(16, 256, 4096, true));
   EXPECT_FALSE(pays(1, 256, 256));
   EXPECT_FALSE(pays(256, 256, 1));
