@@ -5,6 +5,7 @@
 #include "api/ops.h"
 #include "autograd/accumulate.h"
 #include "autograd/node.h"
+#include "autograd/view.h"
 #include "dispatch/state.h"
 #include "pir/custom_gradient.h"
 #include "pir/dominance.h"
@@ -353,6 +354,7 @@ void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads
 
 namespace {
 [[maybe_unused]] const bool installed = [] {
+  dispatch::take_history = take_history;
   dispatch::leaf_grad = [](const Tensor& leaf) -> Tensor& { return meta_of(leaf).grad; };
   dispatch::is_zeros = [](const Tensor& leaf) { return cleared_to_zeros(meta_of(leaf)); };
   return true;

@@ -96,4 +96,13 @@ void rebase(const Tensor& view) {
   refresh_view(view);
 }
 
+void take_history(const Tensor& written, const Tensor& value) {
+  if (!value->grad_fn) return;  // nothing that it follows from needs a gradient
+  set_history(written, Ref<Node>(static_cast<Node*>(value->grad_fn.get())), value->grad_index);
+  if (written->base)
+    rebase(written);
+  else
+    ++written->generation;
+}
+
 }  // namespace paddle::autograd

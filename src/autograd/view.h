@@ -12,4 +12,7 @@ void refresh_view(const Tensor& view);
 // replaced.
 void rebase(const Tensor& view);
 
+// The elements of `written` became those of `value`, and its history does.
+void take_history(const Tensor& written, const Tensor& value);
+
 }  // namespace paddle::autograd

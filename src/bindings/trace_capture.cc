@@ -117,12 +117,16 @@ PyObject* begin_trace(PyObject*, PyObject* args) {
       inputs.push_back(trace->add_input(text, shape_of_spec(shape.get(), hint.get(), text),
                                         dtype_from(dtype.get(), "begin_trace"), PyObject_IsTrue(stop.get())));
     }
-    Object list = own(wrap_list(inputs));
     if (cache != Py_None) {
       check(Py_TYPE(cache) == segments_type, ErrorKind::kType, "[begin_trace] expected Segments, got {}",
             Py_TYPE(cache)->tp_name);
-      trace->allow_segments(values_from(given, "begin_trace"), segment_runner(cache, on_break, on_run));
+      trace->allow_segments(segment_runner(cache, on_break, on_run));
     }
+    if (given != Py_None) {
+      const std::vector<size_t> stands_for = trace->share_memory(values_from(given, "begin_trace"));
+      for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = inputs[stands_for[i]];
+    }
+    Object list = own(wrap_list(inputs));
     Object handle(box(trace_type, std::move(trace)));
     return must(PyTuple_Pack(2, handle.get(), list.get()));
   });
@@ -137,10 +141,11 @@ std::unique_ptr<Trace> take_trace(PyObject* o) {
 PyObject* end_trace(PyObject*, PyObject* args) {
   return guard([&] {
     PyObject *handle, *outputs;
-    if (!PyArg_ParseTuple(args, "OO", &handle, &outputs)) throw PythonError();
+    int histories = 1;
+    if (!PyArg_ParseTuple(args, "OO|p", &handle, &outputs, &histories)) throw PythonError();
     Tensors outs = values_from(outputs, "end_trace");
     std::unique_ptr<Trace> trace = take_trace(handle);
-    dispatch::CapturedProgram captured = trace->finish(outs);
+    dispatch::CapturedProgram captured = trace->finish(outs, histories != 0);
     compile::PipelineOptions options;
     auto runner = std::make_shared<compile::Runner>(std::move(captured), options);
     return wrap_program(runner);

@@ -104,6 +104,15 @@ PyObject* runner_accepts(PyObject* o, PyObject* shapes) {
     return PyBool_FromLong(runner_of(o)->accepts(all));
   });
 }
+PyObject* runner_fits(PyObject* o, PyObject* tensors) {
+  return guard([&] { return PyBool_FromLong(runner_of(o)->fits(values_from(tensors, "fits"))); });
+}
+PyObject* runner_assume_shared_as(PyObject* o, PyObject* tensors) {
+  return guard([&]() -> PyObject* {
+    runner_of(o)->assume_shared_as(values_from(tensors, "assume_shared_as"));
+    Py_RETURN_NONE;
+  });
+}
 PyObject* runner_program(PyObject* o, void*) {
   return guard([&] { return box(program_type, std::make_unique<std::shared_ptr<compile::Runner>>(runner_of(o))); });
 }
@@ -182,6 +191,8 @@ void add_trace_programs(PyObject* module) {
                                         {}};
   static PyMethodDef runner_methods[] = {
       {"accepts", runner_accepts, METH_O, "whether the program holds for inputs of these shapes"},
+      {"fits", runner_fits, METH_O, "whether the program holds for tensors that share memory as these do"},
+      {"assume_shared_as", runner_assume_shared_as, METH_O, "the program is for tensors that share memory as these do"},
       {"grads_fit", runner_grads_fit, METH_NOARGS, "whether leaves have a .grad, or none, as at the capture"},
       {}};
   static PyType_Slot runner_slots[] = {slot(Py_tp_dealloc, dealloc<RunnerPtr>), slot(Py_tp_call, PyVectorcall_Call),

@@ -117,6 +117,43 @@ PyObject* build_while(PyObject*, PyObject* args) {
                                              expect_tensor(next_cond, "while"), values_from(next, "while")));
   });
 }
+// What the body writes of what other names mean, too: None, "first" (round), "every".
+PyObject* loop_sharing(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *body, *entries, *outs, *held;
+    if (!PyArg_ParseTuple(args, "OOOO", &body, &entries, &outs, &held)) throw PythonError();
+    std::vector<bool> others;
+    Object flags = own(PySequence_Fast(held, "loop_sharing"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(flags.get()); ++i)
+      others.push_back(PySequence_Fast_GET_ITEM(flags.get(), i) == Py_True);
+    auto tensors = [](PyObject* list) {
+      Object seq = own(PySequence_Fast(list, "loop_sharing"));
+      Tensors all;
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
+        PyObject* o = PySequence_Fast_GET_ITEM(seq.get(), i);
+        all.push_back(is_tensor(o) ? expect_tensor(o, "loop_sharing") : Tensor());
+      }
+      return all;
+    };
+    switch (active_capture().loop_sharing(region_of(body), tensors(entries), tensors(outs), others)) {
+      case dispatch::Trace::LoopSharing::kFirstRound:
+        return must(PyUnicode_FromString("first"));
+      case dispatch::Trace::LoopSharing::kEveryRound:
+        return must(PyUnicode_FromString("every"));
+      default:
+        Py_RETURN_NONE;
+    }
+  });
+}
+PyObject* note_choice(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *result, *condition, *yes, *no;
+    if (!PyArg_ParseTuple(args, "OOOO", &result, &condition, &yes, &no)) throw PythonError();
+    active_capture().note_choice(expect_tensor(result, "note_choice"), expect_tensor(condition, "note_choice"),
+                                 expect_tensor(yes, "note_choice"), expect_tensor(no, "note_choice"));
+    Py_RETURN_NONE;
+  });
+}
 PyObject* rebind(PyObject*, PyObject* args) {
   return guard([&]() -> PyObject* {
     PyObject *handle, *value;
@@ -291,6 +328,8 @@ PyCFunction keywords(F f) {
 PyMethodDef functions[] = {{"gradient_region", gradient_region, METH_O, nullptr},
                            {"build_if", build_if, METH_VARARGS, nullptr},
                            {"build_while", build_while, METH_VARARGS, nullptr},
+                           {"loop_sharing", loop_sharing, METH_VARARGS, nullptr},
+                           {"note_choice", note_choice, METH_VARARGS, nullptr},
                            {"rebind", rebind, METH_VARARGS, nullptr},
                            {"alias", py_alias, METH_O, nullptr},
                            {"constant", keywords(constant), METH_VARARGS | METH_KEYWORDS, nullptr},

@@ -92,7 +92,7 @@ pir::Program capture(const OpCall& c, std::vector<DeviceCall::Output>& outputs) 
       outputs.push_back({i, static_cast<int>(k)});
     }
   }
-  return trace.finish(results).program;
+  return trace.finish(results, false).program;
 }
 
 struct Parts {

@@ -64,6 +64,7 @@ Runner::Runner(dispatch::CapturedProgram captured, PipelineOptions options)
     if (op.is("builtin.parameter")) {
       parameter_names_.push_back(op.attr("parameter_name").as_string());
       parameters_.push_back(captured_.program.parameter(parameter_names_.back()));
+      parameter_stops_.push_back(op.result().stop_gradient());
     }
     if (!op.is("builtin.shadow_output")) continue;
     result_names_.push_back(op.attr("output_name").as_string());
@@ -214,6 +215,7 @@ Tensor Runner::same_as(size_t i, std::span<const Tensor> inputs) const {
 // Results for the caller that lie where write_back() writes, now or in a later call, become copies; but for those that
 // are such a tensor: they mean what it means.
 void Runner::hand_out(std::span<Tensor> results, std::span<const Tensor> inputs) const {
+  give_own_memory(results, inputs);
   const bool writes = !parameter_writes_.empty() || !captured_.input_writes.empty();
   std::vector<Tensor> same(captured_.num_outputs);
   for (size_t i = 0; writes && i < captured_.num_outputs; ++i) {
@@ -328,7 +330,7 @@ Tensors Runner::run_plain(std::span<const Tensor> inputs) {
     outs.back().set_stop_gradient(true);
   }
   if (any_spent_ && dispatch::state().grad_enabled) set_spent(inputs, outs);
-  return outs;
+  return settled(std::move(outs), inputs, false);
 }
 
 // Which inputs and parameters a gradient would go to.
@@ -355,7 +357,7 @@ Tensors Runner::run(std::span<const Tensor> inputs) {
   if (dispatch::tracing()) {
     std::vector<Tensor> outs = interpret(captured_.program, inputs, parameters_now());
     outs.resize(captured_.num_outputs);
-    return outs;
+    return settled(std::move(outs), inputs, false);
   }
   if (dispatch::state().grad_enabled) {
     std::vector<uint8_t> needs;

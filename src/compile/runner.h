@@ -49,6 +49,11 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Tensors run(std::span<const Tensor> inputs);
   // Do the sizes fit: the constants in the inputs' shapes, and the guards that the capture recorded.
   bool accepts(std::span<const Shape> shapes) const;
+  // Does the program say what eager would do with tensors that share memory as these do with each other and with
+  // captured ones, and do captured tensors need gradients as they did? (runner_memory.cc)
+  bool fits(std::span<const Tensor> inputs) const;
+  // The capture knew of all memory that these share; the program is for others that share it alike.
+  void assume_shared_as(std::span<const Tensor> inputs) { shared_ = shared_memory(inputs); }
   // Do leaves have a .grad, or none, as they had when the program was captured?
   bool grads_fit() const;
 
@@ -73,6 +78,18 @@ class Runner : public std::enable_shared_from_this<Runner> {
   std::vector<Tensor> parameters_now() const;
   void write_back(std::span<const Tensor> results, std::span<const Tensor> inputs) const;
   bool written(const Tensor& t, std::span<const Tensor> inputs) const;
+  void give_own_memory(std::span<Tensor> results, std::span<const Tensor> inputs) const;
+  struct Shared {  // by an input and another one, or a parameter (counted after the inputs)
+    size_t input, other;
+    bool same;  // one tensor
+    int64_t offset;
+    Strides strides, other_strides;
+    bool operator==(const Shared&) const = default;
+  };
+  std::vector<Shared> shared_memory(std::span<const Tensor> inputs) const;
+  bool writes_apart(std::span<const Tensor> inputs) const;
+  // Results for the caller; histories go to the tensors from outside that they are of.
+  Tensors settled(Tensors outs, std::span<const Tensor> inputs, bool recorded) const;
   // write_back(), with the results for the caller set apart from what it writes.
   void hand_out(std::span<Tensor> results, std::span<const Tensor> inputs) const;
   // The captured tensor or argument that output i is itself; undefined: none.
@@ -98,6 +115,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   PipelineOptions options_;
   std::vector<std::string> parameter_names_;
   Tensors parameters_;
+  std::vector<uint8_t> parameter_stops_;  // when the program was captured
+  std::optional<std::vector<Shared>> shared_;
   std::vector<int> grad_leaf_;             // per parameter: index into captured_.grad_reads, or -1
   std::vector<std::string> result_names_;  // shadow_outputs, then parameters written
   struct ParameterWrite {

@@ -277,7 +277,7 @@ Tensors Runner::run_recorded(std::span<const Tensor> inputs, const std::vector<u
     outs.push_back(std::move(t));
   }
   if (any_spent_) set_spent(inputs, outs);
-  return outs;
+  return settled(std::move(outs), inputs, true);
 }
 
 }  // namespace paddle::compile

@@ -29,11 +29,22 @@ struct CapturedProgram {
     size_t input = 0;
   };
   std::vector<SameTensor> same_tensors;
+  // Per output: outputs of one number share memory, others don't; below 0: it may be an argument's or captured
+  // tensor's.
+  std::vector<int> output_memory;
   struct InputWrite {  // an argument that was written in place: shadow_output "write_<input>"
     size_t input;
     std::string output;
   };
   std::vector<InputWrite> input_writes;
+  struct NewHistory {       // an argument or captured tensor whose gradient goes back through the program afterwards
+    size_t output;          // its elements as an output, after those that the caller asked for
+    std::string parameter;  // empty: the argument
+    size_t input = 0;
+  };
+  std::vector<NewHistory> new_histories;
+  // Arguments that were one tensor, so that one stands for both.
+  std::vector<std::pair<size_t, size_t>> same_inputs;
   struct GradWrite {  // backward() inside the trace: what a leaf's .grad is afterwards
     Tensor leaf;
     std::string output;   // empty: no gradient

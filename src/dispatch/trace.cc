@@ -41,6 +41,7 @@ pir::Location (*current_location)() = nowhere;
 Tensor& (*leaf_grad)(const Tensor& leaf) = nullptr;
 void (*complete_rounds)(Trace& trace, TraceRegion& body, Tensors& inits, Tensors& next_values) = nullptr;
 bool (*is_zeros)(const Tensor& leaf) = nullptr;
+void (*take_history)(const Tensor& written, const Tensor& value) = nullptr;
 
 void check_value_readable(const Tensor& t, const char* what) {
   if (!tracing() && !t.is_traced()) [[likely]]
@@ -206,7 +207,8 @@ Trace::Capture& Trace::capture(const Tensor& t) {
   c.now = c.original;
   capture_order_.push_back(t.impl());
   captures_.emplace(t.impl(), std::move(c));
-  if (!lasting_ && t.is_dense() && t->storage->use_count() > 1) note_shared(t);
+  if (!lasting_ && t.is_dense() && (related_ || t->storage->use_count() > 1))
+    note_shared({t, t, captures_.at(t.impl()).original});
   return captures_.at(t.impl());
 }
 
@@ -287,24 +289,49 @@ bool Trace::is_spent(pir::Value v) const {
   return false;
 }
 
-CapturedProgram Trace::finish(const Tensors& outputs) {
-  CapturedProgram result = collect(outputs);
+CapturedProgram Trace::finish(const Tensors& outputs, bool histories) {
+  CapturedProgram result = collect(outputs, histories);
   if (installed_) uninstall();
   return result;
 }
 
-CapturedProgram Trace::collect(const Tensors& outputs) {
+void Trace::add_histories(Tensors& outputs, CapturedProgram& result) {
+  auto add = [&](const Tensor& value, CapturedProgram::NewHistory h) {
+    if (!value.defined()) return;
+    h.output = outputs.size();
+    outputs.push_back(value);
+    result.new_histories.push_back(std::move(h));
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i) add(rewritten(inputs_[i], input_payloads_[i]), {0, {}, i});
+  for (size_t i = 0; i < capture_order_.size(); ++i) {  // may capture more while it runs
+    const Capture c = captures_.at(capture_order_[i]);
+    add(rewritten(c.handle, c.original), {0, c.name});
+  }
+}
+
+CapturedProgram Trace::collect(Tensors outputs, bool histories) {
   CapturedProgram result;
+  result.same_inputs = same_inputs_;
+  const size_t asked_for = outputs.size();
+  if (histories) add_histories(outputs, result);
   auto shadow = [&](const std::string& name, pir::Value v) {
     builder_.set_loc({});
     return builder_.shadow_output(name, v);
   };
+  Tensors roots;
   for (const Tensor& t : outputs) {
+    refreshed(t);
+    const Tensor root = root_of(t);
+    const bool outside = !root.is_traced() || payload_of(root)->choice ||
+                         std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& x) { return x.same(root); });
+    const auto known = std::find_if(roots.begin(), roots.end(), [&](const Tensor& x) { return x.same(root); });
+    result.output_memory.push_back(outside ? -1 : static_cast<int>(known - roots.begin()));
+    if (known == roots.end()) roots.push_back(root);
     std::string name = "output_" + std::to_string(result.num_outputs++);
     bool stop = t.stop_gradient();
     pir::Value v = value_of(t);
     shadow(name, v);
-    if (auto c = captures_.find(t.impl()); c != captures_.end())
+    if (auto c = captures_.find(t.impl()); c != captures_.end() && result.num_outputs <= asked_for)
       result.same_tensors.push_back({result.num_outputs - 1, c->second.name});
     for (size_t i = 0; i < inputs_.size(); ++i)
       if (inputs_[i].same(t)) result.same_tensors.push_back({result.num_outputs - 1, {}, i});
@@ -314,7 +341,7 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
     pir::Value v = refreshed(inputs_[i]);
-    if (v == input_payloads_[i]->value) continue;
+    if (v == input_payloads_[i]->value || payload_of(inputs_[i])->is_view()) continue;  // a view's memory is its base's
     std::string name = "write_" + std::to_string(i);
     pir::Operation* input = input_payloads_[i]->value.defining_op();
     shadow(name, v)->set_attr(pir::kWritesInput, input->attr("name"));
@@ -339,7 +366,7 @@ CapturedProgram Trace::collect(const Tensors& outputs) {
     Tensor handle = captures_.at(impl).handle;
     pir::Value v = refreshed(handle);
     Capture& c = captures_.at(impl);
-    if (v == c.original->value || c.now->is_view()) continue;  // a view's memory is its base's
+    if (v == c.original->value || c.now->is_view()) continue;
     builder_.set_parameter(c.name, v);
   }
   result.name = name_;

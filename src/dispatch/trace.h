@@ -43,6 +43,10 @@ class TracedPayload final : public Payload {
   int32_t view_item = -1;  // of the result, where that is a list
   Tensor layout;           // strides that eager's tensor would have, without memory; undefined: contiguous
 
+  // Shares memory with one of two tensors, as a condition says (trace_choice.cc).
+  struct Choice;
+  std::shared_ptr<Choice> choice;
+
   bool is_view() const { return base.defined(); }
   void forget_base();  // from here on a value of its own
 };
@@ -137,9 +141,26 @@ class Trace final : public Interpreter {
   uint64_t edits() const { return edits_; }  // grows with every change made through the trace
   void edited() { ++edits_; }
 
+  // ---- tensors that share memory (trace_shared.cc): `given` are the tensors that the inputs stand for. Handles of
+  // inputs that are one tensor, as positions of the first.
+  std::vector<size_t> share_memory(const Tensors& given);
+
+  // ---- results of branches and loops (trace_choice.cc): the result is `yes` itself or `no` itself, as the condition
+  // says, so that a write to one is a write to the other. Those that were made inside have memory of their own.
+  void note_choice(const Tensor& result, const Tensor& condition, const Tensor& yes, const Tensor& no);
+  // What a loop's body writes in place, of what it starts with (`entries`, for each argument; undefined: it isn't a
+  // variable's value) and leaves for the next round (`outs`).
+  enum class LoopSharing {
+    kNone,        // nothing that another name or variable may mean, too
+    kFirstRound,  // what a variable is before the loop
+    kEveryRound,
+  };
+  LoopSharing loop_sharing(const TraceRegion& body, const Tensors& entries, const Tensors& outs,
+                           const std::vector<bool>& held);  // per entry: Python has more than the variable
+
   // ---- segments: where Python needs a value, what was captured so far is run and the trace goes on with an empty
-  // program (trace_segments.cc). `given` are the tensors that the inputs stand for.
-  void allow_segments(Tensors given, SegmentRunner run);
+  // program (trace_segments.cc). share_memory() is called next.
+  void allow_segments(SegmentRunner run);
   bool segments_allowed() const { return static_cast<bool>(run_segment_); }
   bool can_break() const { return run_segment_ && blocks_.size() == 1; }
   size_t num_segments() const { return num_segments_; }
@@ -171,7 +192,8 @@ class Trace final : public Interpreter {
   };
 
   // Ends the capture. The trace can't be used afterwards. Nothing outside is changed by a trace, finished or not.
-  CapturedProgram finish(const Tensors& outputs);
+  // `histories`: outputs are added for tensors from outside whose gradient goes through what wrote them.
+  CapturedProgram finish(const Tensors& outputs, bool histories = true);
   pir::Program take_program();  // of a trace that appended to one
 
   // Emits an operation; results as tensors of the program.
@@ -198,7 +220,10 @@ class Trace final : public Interpreter {
 
   void install();
   void uninstall();
-  CapturedProgram collect(const Tensors& outputs);
+  CapturedProgram collect(Tensors outputs, bool histories);
+  void add_histories(Tensors& outputs, CapturedProgram& result);
+  // What a tensor from outside means now, if its gradient goes through what wrote it; else undefined.
+  Tensor rewritten(const Tensor& handle, const Ref<TracedPayload>& original);
   bool is_spent(pir::Value v) const;  // would backward() from here meet such an operation?
   struct ViewAgain;
   void note_made(const Tensor& t);
@@ -231,8 +256,29 @@ class Trace final : public Interpreter {
   bool move_elements(const Tensor& handle, Tensor& elements);
   void follow(TracedPayload& view) const;
   // Tensors from outside that share memory: one that lies within another is a view of that.
-  void note_shared(const Tensor& t);
-  void look_into(const Tensor& part, const Tensor& whole);
+  struct Outside {
+    Tensor actual, handle;  // of an input the handle stands for the actual tensor
+    Ref<TracedPayload> original;
+  };
+  Outside outside(size_t input) const;
+  void note_shared(const Outside& t);
+  bool relate(const Outside& a, const Outside& b);
+  void look_into(const Outside& part, const Outside& whole);
+  void set_outside(const Outside& t, Ref<TracedPayload> now);
+  void check_apart(const Tensor& handle) const;
+  Tensor root_of(Tensor t) const;
+  bool in_reach(const Tensor& t) const;
+  Tensor outer_side(const Tensor& side) const;
+  bool observed(const Tensor& t) const;
+  Tensor hoisted(const Tensor& t);
+  pir::Value hoisted_operand(pir::Value v);
+  void refresh_choice(const Tensor& t);
+  void write_choice(const Tensor& t, const Tensor& value, bool recorded);
+  void note_unsure();
+  void check_sure(const OpCall& c);
+  bool shares_input(const Tensor& written) const;
+  bool writes_shared_input(const OpCall& c) const;
+  void write_eagerly(const Tensor& handle, const Tensor& value, bool recorded);
   Tensor layout_of(const Tensor& t);
   std::string unique_name(std::string wanted);
 
@@ -269,7 +315,11 @@ class Trace final : public Interpreter {
   std::unique_ptr<DimGuardSink> sink_;
   SegmentRunner run_segment_;
   Tensors given_;
-  Tensors made_;  // traced tensors, of which some are alive outside
+  bool related_ = false;  // views among the inputs, and of captured tensors, are known as such
+  std::unordered_set<const TensorImpl*> entangled_;  // of inputs and captured tensors: overlaps another one in part
+  std::vector<std::pair<size_t, size_t>> same_inputs_;
+  Tensors unsure_;  // were results of branches when a segment ended: which tensors share their memory isn't known
+  Tensors made_;    // traced tensors, of which some are alive outside
   size_t made_limit_ = 1024;
   size_t num_segments_ = 0;
   std::unordered_map<const TensorImpl*, Shape> sizes_;  // of what segments left, where they are symbolic
@@ -298,6 +348,8 @@ extern pir::Location (*current_location)();
 extern Tensor& (*leaf_grad)(const Tensor& leaf);
 // Is a leaf's .grad the zeros that clearing left? The same.
 extern bool (*is_zeros)(const Tensor& leaf);
+// A tensor that was written in place goes on with the history of `value`. The same.
+extern void (*take_history)(const Tensor& written, const Tensor& value);
 
 // The gradient of an operation's inputs from those of its results, by the record's vjp; calls go to the interpreters of
 // this thread. tensor_of gives operands and results as tensors. Per operand of the operation; undefined: none.

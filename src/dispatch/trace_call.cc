@@ -327,7 +327,8 @@ void read_numbers(OpCall& c) {
 
 void Trace::call(OpCall& c, size_t) {
   read_numbers(c);
-  if (can_break() && writes_shared(c)) {
+  check_sure(c);
+  if (writes_shared_input(c) || (can_break() && writes_shared(c))) {
     std::string why(c.op.name);
     break_here((why + "_").c_str());
     StackScope eager;

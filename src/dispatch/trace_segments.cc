@@ -78,9 +78,7 @@ struct Trace::ViewAgain {
   }
 };
 
-void Trace::allow_segments(Tensors given, SegmentRunner run) {
-  PD_INVARIANT(given.size() == inputs_.size());
-  given_ = std::move(given);
+void Trace::allow_segments(SegmentRunner run) {
   run_segment_ = std::move(run);
   made_ = inputs_;
 }
@@ -240,6 +238,8 @@ void Trace::start_over() {
   detached_.clear();
   guards_.clear();
   made_.clear();
+  entangled_.clear();
+  same_inputs_.clear();
 }
 
 void Trace::flush(const char* why) {
@@ -249,17 +249,23 @@ void Trace::flush(const char* why) {
   grads_.clear();  // .grad is among what is alive
   grad_reads_.clear();
   const std::vector<Hook*> leaving = hooks_leaving();
+  note_unsure();
   auto [plain, views, lists] = living();
   // Tensors from outside that were written and have a history get that of the result.
   std::vector<std::pair<Tensor, size_t>> rewritten;
   Tensors outputs = plain;
   const size_t first_list = outputs.size();
   for (const Tensor& t : lists) outputs.push_back(has_rows(t) ? array_rows(*this, t) : t);
+  auto note_rewritten = [&](const Tensor& handle, const Ref<TracedPayload>& original, const Tensor& actual) {
+    const Tensor value = this->rewritten(handle, original);
+    if (!value.defined()) return;
+    rewritten.emplace_back(actual, outputs.size());
+    outputs.push_back(value);
+  };
+  for (size_t i = 0; i < inputs_.size(); ++i) note_rewritten(inputs_[i], input_payloads_[i], given_[i]);
   for (TensorImpl* impl : std::vector<TensorImpl*>(capture_order_)) {
-    Capture& c = captures_.at(impl);
-    if (c.now == c.original || c.now->value.stop_gradient()) continue;
-    rewritten.emplace_back(c.handle, outputs.size());
-    outputs.push_back(tensor_of(c.now->value, false));
+    const Capture c = captures_.at(impl);
+    note_rewritten(c.handle, c.original, c.handle);
   }
   std::vector<ViewAgain> again;
   for (const Tensor& v : views) {
@@ -273,6 +279,14 @@ void Trace::flush(const char* why) {
     pir::Value source = op.operand(view.view_operand);
     auto operand = [&, base = base](pir::Value x) {
       OutSlot s;
+      if (x.type().is_vector()) {  // bounds of a slice, each a number or a tensor
+        PD_INVARIANT(x.is_result() && x.defining_op()->is("builtin.combine"));
+        for (pir::Value item : x.defining_op()->operands()) {
+          outputs.push_back(tensor_of(item, true));
+          s.list.push_back(outputs.back());
+        }
+        return s;
+      }
       s.tensor = base;
       if (x != source) outputs.push_back(s.tensor = tensor_of(x, true));
       return s;
@@ -284,7 +298,7 @@ void Trace::flush(const char* why) {
   for (const auto& [impl, c] : captures_) nothing &= c.now == c.original;
   for (size_t i = 0; i < inputs_.size(); ++i) nothing &= refreshed(inputs_[i]) == input_payloads_[i]->value;
   program_.walk([&](pir::Operation& op) { nothing &= !op.has(kSideEffect); });
-  CapturedProgram program = collect(outputs);
+  CapturedProgram program = collect(outputs, false);
   program.same_tensors.clear();  // what is alive becomes what it was, here
   Tensors given = std::exchange(given_, {}), handles = inputs_, inputs = given;
   for (size_t i = 0; i < handles.size(); ++i) keep_sizes(handles[i], handles[i].shape());
@@ -298,22 +312,24 @@ void Trace::flush(const char* why) {
     GradMode on(true);
     Tensors results = run_segment_(nothing ? nullptr : &program, inputs, why, where);
     generator_state_ = generator().state();
+    for (auto& [t, k] : rewritten) take_history(t, results[k]);
     for (size_t i = 0; i < handles.size(); ++i) {
       bool leaf = !given[i].stop_gradient() && !given[i]->grad_fn;
       if (leaf) leaf_grad(given[i]);  // makes what both share
       handles[i].become(given[i]);
       handles[i].set_stop_gradient(given[i].stop_gradient());
-      if (leaf) handles[i]->autograd = given[i]->autograd;
+      if (leaf) {
+        handles[i]->autograd = given[i]->autograd;
+        continue;
+      }
+      // What is written in place through the handle is the argument's history, and that of whom it looks into.
+      handles[i]->base = given[i]->base ? given[i]->base : Ref<TensorImpl>(given[i].impl());
+      handles[i]->base_generation = given[i]->base ? given[i]->base_generation : given[i]->generation;
     }
     for (size_t k = 0; k < lists.size(); ++k) outputs[first_list + k] = lists[k];
     for (size_t k = 0; k < outputs.size(); ++k) {
       outputs[k].become(results[k]);
       outputs[k].set_stop_gradient(results[k].stop_gradient());
-    }
-    for (auto& [t, k] : rewritten) {
-      t->grad_fn = results[k]->grad_fn;
-      t->grad_index = results[k]->grad_index;
-      t.set_stop_gradient(results[k].stop_gradient());
     }
     for (ViewAgain& v : again) v.run();
     for (Hook* h : leaving) h->remove = h->eagerly(h->handle);

@@ -54,6 +54,7 @@ void Trace::rebind(const Tensor& handle, const Tensor& value) {
   bool stop = value.stop_gradient();
   Ref<TracedPayload> now = new_payload(v);
   now->version = payload_of(handle)->version + 1;
+  now->choice = payload_of(handle)->choice;
   set_payload(handle, std::move(now));
   if (handle.is_traced() && !stop) handle->bits |= kNeedsGrad;
 }

@@ -151,9 +151,13 @@ Tensor Trace::detached(const Tensor& t) {
 void Trace::write(const Tensor& handle, const Tensor& value, bool recorded) {
   if (!recorded && !value.stop_gradient())
     return write(handle, tensor_of(value_of(value), true, handle.place()), recorded);
+  if (shares_input(handle)) return write_eagerly(handle, value, recorded);
   refreshed(handle);
+  check_apart(handle);
   Ref<TracedPayload> before = payload_of(handle);
-  if (before->is_view())
+  if (before->choice)
+    write_choice(handle, value, recorded);
+  else if (before->is_view())
     write_through(handle, value, recorded);
   else
     rebind(handle, value);
@@ -250,6 +254,7 @@ void Trace::replace(const Tensor& handle, const Tensor& value) {
   Tensor elements;
   move_elements(handle, elements);
   rebind(handle, value);
+  payload_of(handle)->choice = nullptr;
 }
 
 void Trace::view_in_place(const Tensor& handle, const Tensor& value, const ViewResult& from) {
@@ -274,6 +279,10 @@ void Trace::follow(TracedPayload& view) const {
 
 pir::Value Trace::refreshed(const Tensor& t) {
   Ref<TracedPayload> p = payload_of(t);
+  if (p->choice) {
+    refresh_choice(t);
+    return payload_of(t)->value;
+  }
   if (!p->is_view()) return p->value;
   if (!moved_.empty()) follow(*p);
   refreshed(p->base);
@@ -282,6 +291,7 @@ pir::Value Trace::refreshed(const Tensor& t) {
   Ref<TracedPayload> now;
   if (p->view_op) {
     now = computed_again(*p);
+    if (p->base.stop_gradient() && !t.stop_gradient()) now->history = p->history;
   } else {
     now = new_payload(base->value);
     if (!t.stop_gradient()) {  // it was given a history of its own

@@ -53,7 +53,7 @@ class Program:
         return "\n".join(self.all_ops)
 
 
-def end_trace(trace, outputs):
+def end_trace(trace, outputs, histories=True):
     program = Program(trace, outputs)
     current.trace = None
     for handle, _ in trace.writes[0].values():

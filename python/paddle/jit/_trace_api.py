@@ -8,12 +8,16 @@ delegate to ``_core``, a namespace that offers
   Tensor, captured ones included.
 * ``in_program(x)``: x is a Tensor that the trace made. ``tracing()``: a trace is active on this thread.
 * ``is_symint(x)``: ``x`` is a symbolic size (or a comparison of such) of the active trace.
-* ``begin_trace(name, specs, given=None, segments=None, on_break=None, on_run=None) -> (trace, inputs)``, ``end_trace(trace, outputs) -> program``, ``abort_trace(trace)``.
-  ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors. With ``segments`` (a ``Segments(backend)``, optional)
+* ``begin_trace(name, specs, given=None, segments=None, on_break=None, on_run=None) -> (trace, inputs)``, ``end_trace(trace, outputs, histories=True) -> program``,
+  ``abort_trace(trace)``. ``specs`` are :class:`TensorMeta`; ``outputs`` is a flat list of Tensors. Without ``histories`` tensors that the program
+  writes don't get the gradients of what it wrote. Where ``given`` are the tensors that the inputs stand for, the program is for tensors that
+  share memory as these do. With ``segments`` (a ``Segments(backend)``, optional)
   a value that Python asks for ends a segment: ``on_break(why, where)`` is called, what was captured is compiled or found in
   the cache and run on the tensors ``given`` for the inputs, ``on_run(operators, compiled now)`` is called, all tensors of the trace have their
   elements, and the trace goes on. ``finish_segments(trace, always)`` runs the rest if there was such a break, or ``always``, and says so.
   ``can_break()``: not inside a region, and with segments.
+* ``runner.fits(tensors) -> bool`` (optional): whether the program holds for tensors that share memory with each other and with captured ones as these do,
+  ``runner.assume_shared_as(tensors)``: it was captured with all of that known.
 * ``compile(program, options) -> runner``; ``runner(*inputs) -> list`` runs it as one node of the eager graph.
   ``runner.accepts(shapes) -> bool`` evaluates the guards on sizes that the trace recorded.
 * ``Region(inits, shapes, needs_grad)``: a block of the program under construction, used as a context manager (again and again): operators
@@ -132,8 +136,8 @@ def can_break() -> bool:
     return core().can_break()
 
 
-def end_trace(trace, outputs):
-    return core().end_trace(trace, outputs)
+def end_trace(trace, outputs, histories=True):
+    return core().end_trace(trace, outputs, histories)
 
 
 def abort_trace(trace):
@@ -195,6 +199,20 @@ def build_while(cond, inits, body, next_cond, next_values):
 def outside():
     """A context manager: operators called in it are not captured."""
     return core().outside()
+
+
+def loop_sharing(body, entries, outs, held) -> str | None:
+    """What a loop's body writes in place, of what its variables are before the loop or a round and other names may mean, too: None,
+    "first" (only the first round does) or "every". ``held``: other Python objects than the variable hold the entry."""
+    ask = getattr(core(), "loop_sharing", None)
+    return ask and ask(body, list(entries), list(outs), list(held))
+
+
+def note_choice(result, condition, yes, no) -> None:
+    """``result`` is ``yes`` itself where the condition holds, else ``no`` itself."""
+    note = getattr(core(), "note_choice", None)
+    if note:
+        note(result, condition, yes, no)
 
 
 def rebind(handle, value):

@@ -58,6 +58,11 @@ class ConcreteProgram:
         self.sizes: list[int] = []  # holes that are Python ints
         self.writes: list[tuple[AttributeWrite, Any, list]] = []  # attribute, structure, template
         self._only = False
+        self._fits = getattr(runner, "fits", None)
+
+    def fits(self, tensors: list) -> bool:
+        """Whether the program is for arguments that share memory as these do."""
+        return self._fits is None or self._fits(tensors)
 
     @property
     def inputs(self) -> list:
@@ -113,6 +118,7 @@ class Request(NamedTuple):
     given: list | None = None  # the tensors for the inputs, then
     segmented: bool = False  # an earlier call was interrupted
     own: frozenset = frozenset()  # (type, attribute) of objects that the function makes
+    shared: list | None = None  # the tensors for the inputs, where the program is to know which memory they share
 
 
 def capture(request: Request) -> ConcreteProgram | Segmented:
@@ -126,6 +132,8 @@ def capture(request: Request) -> ConcreteProgram | Segmented:
     recorder = Recorder()
     recorder.breakable, recorder.segmented = request.segments is not None, request.segmented
     segments = (request.given, request.segments, recorder.on_break, recorder.on_run) if recorder.breakable else ()
+    if not segments and request.shared is not None:
+        segments = (request.shared,)
     handle, inputs = api.begin_trace(request.function.__name__, request.metas, *segments)
     finished = False
     try:
@@ -149,7 +157,7 @@ def capture(request: Request) -> ConcreteProgram | Segmented:
                 return Segmented(_finished(result), recorder)
             outs, results = _results(opened(result))
             writes = _attribute_results(request, recorder, outs) if request.attributes is not None else []
-        program = api.end_trace(handle, outs)
+        program = api.end_trace(handle, outs, request.attributes is not None)
         finished = True
     finally:
         for write in recorder.attributes.values():
@@ -160,6 +168,8 @@ def capture(request: Request) -> ConcreteProgram | Segmented:
         if not finished:
             api.abort_trace(handle)
     runner = api.compile(program, request.options)
+    if request.shared is not None:
+        runner.assume_shared_as(request.shared)
     entry = ConcreteProgram(request.function, program, runner, recorder.guards(), request.metas, recorder)
     entry.set_results(*results, writes)
     if getattr(runner, "reads_grads", False):

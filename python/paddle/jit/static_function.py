@@ -140,17 +140,17 @@ class StaticFunction:
             quick = api.quick_signature(args)
             if quick is not None:
                 parts, tensors = quick
-                entry = self._hit((parts, mode))
+                entry = self._hit((parts, mode), tensors)
                 if type(entry) is ConcreteProgram:
                     return entry.run(tensors)
                 if entry is _EAGER:
                     return self.dygraph_function(*args)
         return self._call(args, kwargs, mode)
 
-    def _hit(self, key):
+    def _hit(self, key, tensors):
         """The program remembered for ``key`` whose guards hold now."""
         for entry in self._exact.get(key, ()):
-            if type(entry) is not ConcreteProgram or entry.guards.hold():
+            if type(entry) is not ConcreteProgram or (entry.guards.hold() and entry.fits(tensors)):
                 return entry
         return None
 
@@ -165,7 +165,7 @@ class StaticFunction:
             structure = (structure, flatten(getattr(owner(), name, None), leaves))
         parts, tensors = api.signature(leaves)
         key = (structure, parts, mode) if quick is None else (quick[0], mode)
-        entry = self._hit(key)
+        entry = self._hit(key, tensors)
         if entry is None or entry is _SEGMENTED:
             return self._miss(key, mode, args, kwargs, leaves, structure, tensors, entry is _SEGMENTED)
         return entry.run(tensors) if entry is not _EAGER else self.dygraph_function(*args, **kwargs)
@@ -185,13 +185,19 @@ class StaticFunction:
         pattern = family.pattern(shapes)
         concrete = [t.shape for t in tensors]
         entry = None
+        closed = family.pattern(shapes, closed=True)
         if not segmented:
-            entry = self._cache.find(family, pattern, lambda e: e.runner.accepts(concrete) and e.guards.hold())
+
+            def serves(e):
+                return e.runner.accepts(concrete) and e.guards.hold() and e.fits(tensors)
+
+            entry = self._cache.find(family, pattern, serves)
+            if entry is None and closed != pattern:
+                entry = self._cache.find(family, closed, serves)
         if entry is None:
             reasons += reasons_of.why_again(family, pattern, concrete)
             segmented = segmented or family.segmented
             try:
-                closed = family.pattern(shapes, closed=True)
                 call = (args, kwargs, leaves, tensors, shapes)
                 try:
                     entry = self._capture_or_fall_back(
@@ -201,6 +207,12 @@ class StaticFunction:
                     reasons.append(f"captured for these sizes alone: {why}")
                     entry = self._capture_or_fall_back(*call, closed, names, reasons, segmented=segmented)
                     pattern, family.closed = closed, True
+                if type(entry) is ConcreteProgram and not entry.fits(tensors):
+                    if not self._full_graph:
+                        return self.dygraph_function(*args, **kwargs)
+                    reasons.append("arguments share memory that is written: captured for arguments that do so alike")
+                    pattern = tuple(shapes)
+                    entry = self._capture_or_fall_back(*call, pattern, names, reasons, segmented=segmented, shared=True)
             except NewState as found:
                 attributes = found.attributes
             else:
@@ -229,7 +241,7 @@ class StaticFunction:
         return self(*args, **kwargs)
 
     def _capture_or_fall_back(
-        self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented, can_close=False
+        self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented, can_close=False, shared=False
     ):
         began = time.perf_counter()
         structure = flatten((args, kwargs), [])
@@ -242,7 +254,9 @@ class StaticFunction:
             self._segments = api.new_segments(self._backend)
         try:
             is_input = [api.is_tensor(v) for v in leaves]
-            entry = self._capture(structure, leaves, is_input, metas, self._full_graph, self._state, tensors, segmented)
+            entry = self._capture(
+                structure, leaves, is_input, metas, self._full_graph, self._state, tensors, segmented, shared
+            )
         except (Dy2StaticError, api.graph_break_error(), SystemError) as error:
             if can_close and not getattr(error, "_jst_ran", False):
                 raise SizesNeeded(f"{type(error).__name__}: {error}") from None
@@ -314,7 +328,16 @@ class StaticFunction:
         return entry, entry.runner
 
     def _capture(
-        self, structure, leaves, is_input, metas, full_graph: bool, attributes: list | None, given=None, segmented=False
+        self,
+        structure,
+        leaves,
+        is_input,
+        metas,
+        full_graph: bool,
+        attributes: list | None,
+        given=None,
+        segmented=False,
+        shared=False,
     ) -> ConcreteProgram | Segmented:
         name = self._function.__qualname__
         options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": name}
@@ -322,7 +345,9 @@ class StaticFunction:
         segments = self._segments if given is not None and not full_graph else None
         request = (self._function, call, structure, leaves, is_input, metas, attributes, owner, full_graph, options)
         own, self._own = self._own, frozenset()
-        return capture(Request(*request, segments, given, segmented, own))
+        return capture(
+            Request(*request, segments, given, segmented, own, given if shared and segments is None else None)
+        )
 
     @property
     def code(self) -> str:

@@ -23,6 +23,10 @@ class _Merge:
         self.where = where
         self.regions = (region_true, region_false)
         self.outs: tuple[list, list] = ([], [])
+        self.pred: Any = None
+        self.names = True  # what is merged are variables, not elements that were written
+        self.late: Sequence = ()  # variables of a loop's first round that are read after it
+        self.asked_for: list[str] = []  # ... that it alone gives a value
         self.exits = (False, False)  # the branch leaves by break, continue or return (or may)
         self.returns = (False, False)  # ... by return: nobody reads its variables any more
         self.stays = (True, True)  # ... by nothing but return: what it gives a value is read nowhere else
@@ -73,7 +77,9 @@ class _Merge:
     def _one_sided(self, name, a, b):
         missing, given = (0, 1) if a is MISSING else (1, 0)
         # After a `break` or `continue` the other side's flags keep what it lacks from being read, as in Python.
-        if name != RETURN_VALUE and not self.exits[missing] and self.stays[given]:
+        if name in self.late and missing == 1:
+            self.asked_for.append(name)
+        elif name != RETURN_VALUE and not self.exits[missing] and self.stays[given]:
             branch = "true" if b is MISSING else "false"
             return self._unusable(name, Dy2StaticNameError, f"is only given a value when the condition is {branch}")
         # The flag beside it says whether the value counts: the other branch yields zeros.
@@ -103,7 +109,14 @@ class _Merge:
             with region:
                 out.append(as_tensor(v, dtype, fill))
         index = len(self.outs[0]) - 1
-        return lambda results: results[index]
+        return lambda results: self._chosen(results, index)
+
+    def _chosen(self, results, index):
+        """A variable's value: one of two tensors itself."""
+        result, a, b = results[index], self.outs[0][index], self.outs[1][index]
+        if self.names:
+            api.note_choice(result, self.pred, a, b)
+        return result
 
     def array(self, a, b):
         self.outs[0].append(a)
@@ -149,26 +162,30 @@ def _zeros(v):
     return api.constant(0, (), number_dtype(v))
 
 
-def trace_if(pred, then, orelse, slots: list, unread: Sequence = (), raises=(False, False)) -> None:
+def trace_if(
+    pred, then, orelse, slots: list, unread: Sequence = (), raises=(False, False), late: Sequence = ()
+) -> None:
     """Trace both branches; afterwards the slots hold the merged values.
 
-    ``unread`` are slots that branches write but nobody reads afterwards. ``raises``: the branch does nothing but raise.
+    ``unread`` are slots that branches write but nobody reads afterwards. ``raises``: the branch does nothing but raise. ``late``: variables
+    that only the first branch gives a value, which the program asks for when it runs.
     Where the capture may be interrupted, a branch that can't be traced is left to Python.
     """
     if not breaks.here():
-        return _trace_if(pred, then, orelse, slots, unread, raises)
+        return capture_if(pred, then, orelse, slots, unread, raises, late)
     before = Snapshot([*slots, *unread])
     try:
-        return _trace_if(pred, then, orelse, slots, unread, raises)
+        return capture_if(pred, then, orelse, slots, unread, raises, late)
     except breaks.reasons() as error:
         before.restore()
         breaks.note(error)
+        del before
     part = then if bool(pred) else orelse
     if part is not None:
         part()
 
 
-def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None:
+def capture_if(pred, then, orelse, slots: list, unread: Sequence, raises, late: Sequence = ()) -> None:
     where = user_location()
     pred = truth(pred)
     if any(raises):
@@ -184,6 +201,7 @@ def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None
             break
     slots = all_slots
     merge = _Merge(where, *regions)
+    merge.late, merge.pred = late, pred
     merge.note_exits(slots, *after)
     seen = before.seen()
     pickers = []
@@ -192,8 +210,13 @@ def _trace_if(pred, then, orelse, slots: list, unread: Sequence, raises) -> None
         pickers.append(None if unchanged else merge.value(slot.name, a, b))
     writes = _merge_writes(merge)
     results = api.build_if(pred, regions[0], merge.outs[0], regions[1], merge.outs[1])
+    if merge.asked_for:
+        names = ", ".join(f"'{n}'" for n in merge.asked_for)
+        api.assert_(pred, f"{names} is used after a loop that ran no round: give it a value before it ({where})")
+    merge.names = False
     for handle, pick in writes:
         api.rebind(handle, pick(results))
+    merge.names = True
     for slot, pick, old in zip(slots, pickers, before.values):
         if pick is not None:
             assign(slot, old, pick(results))

@@ -6,6 +6,7 @@ widened (a number becomes a tensor, a size symbolic, a list one of traced length
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,9 +14,10 @@ from .. import _trace_api as api
 from .._state import state
 from ..structure import flatten, unflatten
 from . import breaks
+from .branches import capture_if
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
 from .growth import NewKeys, grown, growths
-from .slots import MISSING, AttributeSlot, BoxSlot, Found, HandleSlot, Snapshot, Watch, assign
+from .slots import MISSING, AttributeSlot, BoxSlot, CellSlot, Found, HandleSlot, Snapshot, Watch, assign
 from .values import (
     as_tensor,
     common_dtype,
@@ -235,19 +237,26 @@ def _loop_error(name: str, where: str, text: str):
 
 
 def trace_while(
-    first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str] = (), parts: Sequence = ()
+    first_cond,
+    test: Callable,
+    body: Callable,
+    slots: list,
+    late: Sequence[str] = (),
+    parts: Sequence = (),
+    peeled: bool = False,
 ) -> None:
     """Trace ``while test(): body()`` as one operator. ``first_cond`` is the test's value now (a traced tensor or a bool);
     ``late`` names the variables that are read after the loop, ``parts`` are the functions cut from the user's source.
-    Where the capture may be interrupted, a loop that can't be traced is left to Python."""
+    ``peeled``: the first round was traced apart. Where the capture may be interrupted, a loop that can't be traced is left to Python."""
     if not breaks.here():
-        return _trace_while(first_cond, test, body, slots, late, parts)
+        return _trace_while(first_cond, test, body, slots, late, parts, peeled)
     before = Snapshot(list(slots))
     try:
-        return _trace_while(first_cond, test, body, slots, late, parts)
+        return _trace_while(first_cond, test, body, slots, late, parts, peeled)
     except breaks.reasons() as error:
         before.restore()
         breaks.note(error)
+        del before
     cond = first_cond
     while bool(cond):
         body()
@@ -274,9 +283,32 @@ def each_round(sequence, first, step: Callable):
     return total.value
 
 
-def _trace_while(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str], parts: Sequence) -> None:
+def _peel(first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str], parts: Sequence) -> None:
+    """The first round apart: what it writes in place of the variables, it writes of what they are before the loop, whatever other
+    names that has. Later rounds find what the first one left."""
+
+    def rounds():
+        body()
+        cond = test()
+        if api.is_tensor(cond):
+            trace_while(cond, test, body, slots, late, parts, peeled=True)
+            return
+        while cond:
+            body()
+            cond = test()
+
+    if api.is_tensor(first_cond):
+        capture_if(first_cond, rounds, None, slots, (), (False, False), late)
+    elif first_cond:
+        rounds()
+
+
+def _trace_while(
+    first_cond, test: Callable, body: Callable, slots: list, late: Sequence[str], parts: Sequence, peeled: bool = False
+) -> None:
     where = user_location()
     slots = list(slots)
+    asked = list(slots)
     before = Snapshot(slots)
     carries = [_Carry(s, v) for s, v in zip(slots, before.seen())]
     # A loop inside a loop is traced anew with each trial of the outer one. What was found for the same entry types holds again.
@@ -299,11 +331,28 @@ def _trace_while(first_cond, test: Callable, body: Callable, slots: list, late: 
             known = {id(s.handle) for s in slots if isinstance(s, HandleSlot)}
             written = [HandleSlot(h) for h, _ in trial.region.writes if id(h) not in known]
             if not written:
-                return trial.finish(first_cond, where)
+                sharing = trial.sharing()
+                if sharing is None:
+                    return trial.finish(first_cond, where)
+                if sharing == "first" and not peeled:
+                    before.restore()
+                    return _peel(first_cond, test, body, asked, late, parts)
+                raise Dy2StaticTypeError(
+                    f"a Tensor is written in place that is more than one variable of this loop, or one of them and a Tensor outside, in "
+                    f"some rounds: whether it is depends on a Tensor, so write to a copy (clone()) instead ({where})"
+                )
             slots, given = slots + written, given + written
             before = Snapshot(slots)
             carries += [_Carry(s, s.get()) for s in written]
     raise Dy2StaticTypeError(f"the types of this loop's variables don't settle ({where})")
+
+
+def _measured(value) -> int:
+    kept = [None]
+    return sys.getrefcount(value) - 2 * sum(v is value for v in kept)
+
+
+_NOBODY = _measured(object())  # what is left where only the calls on the way hold the value
 
 
 class _Trial:
@@ -357,6 +406,32 @@ class _Trial:
             finally:
                 self.before.restore()
 
+    def sharing(self) -> str | None:
+        """See :func:`api.loop_sharing`."""
+        values = [
+            (c.slot, leaf)
+            for c in self.carries
+            for leaf in c.carried()
+            if c.slot.rebound and not c.born and not leaf.kept
+        ]
+        own = {id(leaf) for slot, leaf in values if not isinstance(slot, HandleSlot) and api.is_tensor(leaf.value)}
+        leaves = [leaf for c in self.carries for leaf in c.carried()]
+        entries = [leaf.value if id(leaf) in own else None for leaf in leaves]
+        if api.loop_sharing(self.region, entries, self.outs, [True] * len(leaves)) is None:
+            return None
+        del entries
+        held = {id(leaf): self._held_elsewhere(leaf.value) for leaf in leaves if id(leaf) in own}
+        entries = [leaf.value if id(leaf) in own else None for leaf in leaves]
+        return api.loop_sharing(self.region, entries, self.outs, [held.get(id(leaf), False) for leaf in leaves])
+
+    def _held_elsewhere(self, value) -> bool:
+        """Do others than the slots, and what is kept here of them, hold it?"""
+        kept = [v for snapshot in list(Snapshot.alive) for v in snapshot.values]
+        kept += [*self.inits, *(c.entry for c in self.carries)]
+        kept += [leaf.value for c in self.carries for leaf in c.leaves]
+        kept += [s.get() for s in self.before.slots if isinstance(s, CellSlot)]
+        return sys.getrefcount(value) - 2 * sum(v is value for v in kept) > _NOBODY
+
     def _lists_grew(self) -> bool:
         grew = False
         for c, v in zip(self.carries, Snapshot(self.before.slots).seen(self.before)):
@@ -366,6 +441,7 @@ class _Trial:
 
     def finish(self, first_cond, where: str) -> None:
         results = list(api.build_while(_condition(first_cond), self.inits, self.region, self.cond, self.outs))
+        self._note_choices(first_cond, results)
         if self.guarded:
             names = ", ".join(f"'{n}'" for n in self.guarded)
             api.assert_(
@@ -380,6 +456,19 @@ class _Trial:
             elif c.assigned and not isinstance(c.slot, AttributeSlot):
                 text = f"variable '{c.slot.name}' only has a value inside a loop whose number of rounds depends on a Tensor"
                 c.slot.set(Unusable(Dy2StaticNameError, f"{text}; give it a value before the loop ({where})"))
+
+    def _note_choices(self, first_cond, results) -> None:
+        """Without a round a variable is what it was before."""
+        if not api.is_tensor(first_cond):
+            return
+        at = 0
+        for c in self.carries:
+            for leaf in c.carried():
+                out, result = self.outs[at], results[at]
+                at += 1
+                if isinstance(c.slot, HandleSlot) or not all(map(api.is_tensor, (leaf.value, out, result))):
+                    continue
+                api.note_choice(result, _condition(first_cond), out, leaf.value)
 
 
 def _condition(c):

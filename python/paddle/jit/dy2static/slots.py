@@ -6,6 +6,7 @@ the region.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -205,7 +206,10 @@ def slots_of(names: Sequence[str], *parts) -> list:
 class Snapshot:
     """Values of slots, with the contents of lists and dicts in them, at any depth, which parts may change in place."""
 
+    alive: weakref.WeakSet = weakref.WeakSet()  # what they hold is held by no name of the user's
+
     def __init__(self, slots: list) -> None:
+        Snapshot.alive.add(self)
         self.slots = slots
         self.values = [s.get() for s in slots]
         self.contents: dict[int, tuple] = {}  # of each container, by its identity
