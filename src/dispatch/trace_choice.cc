@@ -187,7 +187,7 @@ void Trace::write_choice(const Tensor& t, const Tensor& value, bool recorded) {
   const Tensor condition = next->condition;
   auto write_side = [&](TracedPayload::Choice::Side& side, bool yes) {
     if (!side.tensor.defined()) return;
-    if (side.tensor.same(side.root) && !observed(side.root)) {  // nobody will know
+    if (side.root_meant && side.tensor.same(side.root) && !observed(side.root)) {  // nobody will know
       side = {};
       return;
     }
