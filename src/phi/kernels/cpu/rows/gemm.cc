@@ -16,7 +16,6 @@ constexpr int64_t kDeep = 1024;     // blocks of depth that are packed at once
 constexpr int64_t kColumns = 1024;  // of a packed block of b: 4 MiB of f32, L3
 constexpr int64_t kRows = 96;       // of a block of a: 96 KiB of f32, L2
 constexpr int64_t kWork = 1 << 18;  // multiplications from which a second thread pays
-constexpr int64_t kPage = 4096;     // bytes: rows of a so far apart fall onto each other in L1
 
 int64_t up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -89,7 +88,7 @@ template <class T>
 Slices<T> slices_of(const GemmFns<T>& fns, const MatrixOf<T>& a, const T* from, int64_t rows, int64_t depth) {
   const int64_t size = fns.mr * depth;
   T* packed = scratch<T, Use::kA>(up(rows, fns.mr) * depth);
-  const bool lies_well = a.col_stride == 1 && a.row_stride * static_cast<int64_t>(sizeof(T)) % kPage != 0;
+  const bool lies_well = a.col_stride == 1 && !rows_coincide(a);
   if (!lies_well) {
     fns.pack_a(packed, from, rows, depth, a.row_stride, a.col_stride);
     return {packed, size, 1, fns.mr, packed + rows / fns.mr * size};

@@ -12,6 +12,12 @@ struct MatrixOf {
 using MatrixF32 = MatrixOf<float>;
 using MatrixF64 = MatrixOf<double>;
 
+// Rows that are read side by side and lie a multiple of a page apart fall onto each other in the first cache.
+template <class T>
+bool rows_coincide(const MatrixOf<T>& m) {
+  return m.col_stride == 1 && m.row_stride * static_cast<int64_t>(sizeof(T)) % 4096 == 0;
+}
+
 // c = a b, c dense. Blocked for the caches after Goto and van de Geijn (2008): b is packed in panels that all threads
 // share; a's rows are read where they lie, or packed by the thread that multiplies them.
 template <class T>

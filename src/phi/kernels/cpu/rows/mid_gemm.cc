@@ -14,7 +14,6 @@ constexpr int64_t kFewRows = 48;        // beyond, copying b's panels pays
 constexpr int64_t kFewRowsAvx2 = 16;    // there it pays earlier,
 constexpr int64_t kNearAvx2 = 1 << 18;  // and from a b on that L2 can't hold
 constexpr int64_t kVeryFewColumns = 8;  // so few that reading a decides
-constexpr int64_t kPage = 4096;         // bytes
 constexpr int64_t kFewColumns = 16;     // so few are one panel at most
 constexpr int64_t kWork = 1 << 17;      // multiplications from which another thread pays
 constexpr int64_t kMostWork = 1 << 25;  // multiplications
@@ -42,10 +41,6 @@ void multiply(const MatrixF32& a, const MatrixF32& b, int64_t first, int64_t las
 
 int64_t grain(int64_t work) { return std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)); }
 
-}  // namespace
-
-namespace {
-
 bool few_enough(int64_t m, int64_t n, int64_t k) {
   if (cpu_isa() == CpuIsa::kAvx512) return m <= kFewRows || n <= kFewColumns;
   if (cpu_isa() != CpuIsa::kAvx2) return false;
@@ -55,9 +50,7 @@ bool few_enough(int64_t m, int64_t n, int64_t k) {
 }  // namespace
 
 bool mid_gemm_pays(const MatrixF32& a, const MatrixF32& b) {
-  // A tile reads several rows of a at once, which fall onto each other in the cache where a page lies between them.
-  const bool rows_coincide = a.col_stride == 1 && a.row_stride * static_cast<int64_t>(sizeof(float)) % kPage == 0;
-  if (rows_coincide && a.rows > kFewRows && b.cols <= kVeryFewColumns) return false;
+  if (rows_coincide(a) && a.rows > kFewRows && b.cols <= kVeryFewColumns) return false;
   if (a.rows < 2 || b.cols < 2 || b.col_stride != 1 || !few_enough(a.rows, b.cols, a.cols)) return false;
   return a.rows * b.cols <= kMostWork && a.cols <= kMostWork && a.rows * b.cols * a.cols <= kMostWork;
 }
