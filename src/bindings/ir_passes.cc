@@ -146,6 +146,22 @@ PyObject* change_stage(PyObject*, PyObject* args) {
     Py_RETURN_NONE;
   });
 }
+PyObject* enter_passes(PyObject*, PyObject* names) {
+  return guard([&]() -> PyObject* {
+    std::vector<std::string> list;
+    Object items = own(PySequence_List(names));
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i)
+      list.push_back(string_from(PyList_GET_ITEM(items.get(), i), "passes"));
+    pir::enter_passes(std::move(list));
+    Py_RETURN_NONE;
+  });
+}
+PyObject* leave_passes(PyObject*, PyObject*) {
+  return guard([&]() -> PyObject* {
+    pir::leave_passes();
+    Py_RETURN_NONE;
+  });
+}
 PyObject* stage_passes(PyObject*, PyObject* stage) {
   return guard([&] {
     Object list = own(PyList_New(0));
@@ -171,6 +187,8 @@ PyMethodDef functions[] = {
     {"add_to_stage", change_stage<pir::add_to_stage>, METH_VARARGS, "(stage, pass)"},
     {"remove_from_stage", change_stage<pir::remove_from_stage>, METH_VARARGS, "(stage, pass)"},
     {"passes_of_stage", stage_passes, METH_O, nullptr},
+    {"enter_passes", enter_passes, METH_O, "(passes): this thread's compilations run them until leave_passes"},
+    {"leave_passes", leave_passes, METH_NOARGS, nullptr},
     {"diff", diff, METH_VARARGS, "(before, after): lines that two texts don't share"},
     {}};
 

@@ -1,5 +1,7 @@
 """What the options of Strategy do: each against one process and whole batches; options without effect are refused."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -227,29 +229,37 @@ def test_recompute(options, marked):
 
 
 def test_named_passes_run():
+    """On this model's programs, forward and backward, and on none of another rank's that compiles meanwhile."""
     from paddle import pir
 
-    def body(rank):
-        calls = []
+    meet = threading.Barrier(2)
 
-        def count(program):
-            calls.append(len(program.global_block().ops))
+    def body(rank):
+        seen, threads = [], set()
+
+        def look(program):
+            if not seen:
+                meet.wait(10)  # now both ranks' models have their passes
+            seen.extend(op.name() for op in program.global_block().ops)
+            threads.add(threading.get_ident())
             return False
 
-        pir.register_pass(f"count_{rank}", count)
+        pir.register_pass(f"look_{rank}", look)
         try:
-            options = {"fused_passes": {"enable": True, "fused_passes_list": [f"count_{rank}"]}}
+            options = {"fused_passes": {"enable": True, "fused_passes_list": [f"look_{rank}"]}}
             trained(dist.shard_layer(Stages(), dist.ProcessMesh([0, 1])), dist.Strategy(options), steps=1)
-            before = len(calls)
+            before = list(seen)
             trained(dist.shard_layer(Stages(), dist.ProcessMesh([0, 1])), steps=1)  # not on other models' programs
             with pytest.raises(ValueError, match="no pass is called"):
                 trained(Stages(), dist.Strategy({"fused_passes": {"enable": True, "fused_passes_list": ["nothing"]}}))
-            return before, len(calls)
+            assert seen == before and threads == {threading.get_ident()}
+            return seen
         finally:
-            pir.unregister_pass(f"count_{rank}")
+            pir.unregister_pass(f"look_{rank}")
 
-    (before, after) = run(2, body)[0]
-    assert before >= 2 and after == before  # forward and backward
+    for seen in run(2, body):
+        assert seen.count("pd_op.layer_norm") == 3  # this model's, once
+        assert seen.count("pd_op.matmul") > 4 + 3  # and products of the backward part
 
 
 def test_pipeline_with_scaled_losses():

@@ -25,6 +25,11 @@ Stages& stages() {
   return *s;
 }
 
+std::vector<std::vector<std::string>>& passes_here() {
+  thread_local std::vector<std::vector<std::string>> lists;
+  return lists;
+}
+
 }  // namespace
 
 void add_to_stage(const std::string& stage, const std::string& pass) {
@@ -39,8 +44,21 @@ void remove_from_stage(const std::string& stage, const std::string& pass) {
 }
 
 std::vector<std::string> passes_of_stage(const std::string& stage) {
-  std::lock_guard lock(stages().mutex);
-  return stages().at(stage);
+  std::unique_lock lock(stages().mutex);
+  std::vector<std::string> list = stages().at(stage);
+  lock.unlock();
+  if (stage != "captured") return list;
+  for (const auto& here : passes_here())
+    for (const std::string& pass : here)
+      if (std::find(list.begin(), list.end(), pass) == list.end()) list.push_back(pass);
+  return list;
+}
+
+void enter_passes(std::vector<std::string> passes) { passes_here().push_back(std::move(passes)); }
+
+void leave_passes() {
+  PD_INVARIANT(!passes_here().empty());
+  passes_here().pop_back();
 }
 
 std::vector<std::string> stage_names() {
