@@ -21,7 +21,7 @@ struct FusedActivation {
 struct Fusion {
   std::string_view op;            // the one whose result is continued
   std::span<const uint8_t> args;  // for each of its arguments, which one of ours it is
-  int8_t bias = -1, residual = -1, activation = -1;
+  int8_t bias = -1, residual = -1, scale = -1, activation = -1;
   std::span<const FusedActivation> activations;
   std::span<const IntTerm> where;  // must all hold
   std::span<const DType> dtypes;   // of the result; empty: any

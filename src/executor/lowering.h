@@ -82,7 +82,7 @@ class Lowering {
 
   bool stays(Value v) const;
   // Each set of sizes has frames of its own, and a matrix is packed in little more time than it is multiplied with.
-  bool worth_keeping(Value v) const { return v.shape().size() > 2 || e_.input_symbols_.empty(); }
+  bool worth_keeping(Value v) const { return v.shape().size() != 2 || e_.input_symbols_.empty(); }
 
   // Everything but the tensors is known once the sizes of the inputs are.
   bool can_be_prepared(const Instruction& i) const;

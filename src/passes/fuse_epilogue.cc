@@ -1,5 +1,5 @@
 // A convolution or a product with what follows it, as the records say that have `fuses`: a number per channel, a tensor
-// of its shape, an activation.
+// of its shape, an activation; and with what its filters are multiplied by.
 #include <algorithm>
 #include <unordered_map>
 
@@ -41,6 +41,7 @@ bool taken(const Operation& op, const OpInfo& fused) {
 }
 
 struct Chain {
+  Value filter, scale;  // of a filter that is multiplied by a number for each channel
   Value bias, residual;
   std::string_view activation;
   std::vector<Operation*> ops;  // what follows, in order
@@ -79,6 +80,26 @@ Chain follow(Operation& op, const Fusion& f) {
   return c;
 }
 
+// Filters of a convolution that are scaled before it, and by what: whoever keeps them in a layout of its own scales
+// them on the way there.
+void take_scale(Chain& c, const Operation& op) {
+  if (!is_convolution(op)) return;
+  const Value scaled = op.operand("filter");
+  if (!scaled.is_result() || only_user(scaled) != &op || scaled.dtype() != DType::kFloat32) return;
+  const Operation& product = *scaled.defining_op();
+  if (!computes(product, scalar::Fn::mul)) return;
+  const auto& shape = scaled.shape();
+  for (size_t k = 0; k < 2; ++k) {
+    const Value filter = product.operand(k), scale = product.operand(1 - k);
+    if (filter.type() != scaled.type() || scale.dtype() != scaled.dtype() ||
+        !along_axis(scale, 0, shape.size(), shape[0]))
+      continue;
+    c.filter = filter;
+    c.scale = scale;
+    return;
+  }
+}
+
 // An elementwise operator or a reduction takes sums along for nothing, in one compiled group.
 bool taken_along(Value v) {
   for (Operation* user : v.users())
@@ -105,6 +126,8 @@ struct Parts {
       else
         attrs.set(fused.args[f.args[i]].name, op.attr(theirs));
     }
+    if (c.scale) operands[static_cast<size_t>(def.operand_index("filter"))] = c.filter;
+    set(f.scale, c.scale);
     set(f.bias, c.bias);
     set(f.residual, c.residual);
     std::string_view activation = c.activation;
@@ -117,20 +140,23 @@ struct Parts {
 bool fuse(Operation& op, const OpInfo& fused) {
   if (!taken(op, fused)) return false;
   Chain c = follow(op, *pass_info(fused).fuses);
-  if (c.ops.empty()) return false;
-  Operation* last = c.ops.back();
+  if (pass_info(fused).fuses->scale >= 0) take_scale(c, op);
+  if (c.ops.empty() && !c.scale) return false;
+  Operation* last = c.ops.empty() ? &op : c.ops.back();
   if (pass_info(fused).fuses->ungrouped && taken_along(last->result())) return false;
   pir::Builder b;
   b.before(last);
   b.set_loc(pir::Location::derived("fuse_epilogue", last->loc()));
-  if (c.bias && c.bias.shape().size() != 1)
-    c.bias = b.value("pd_op.reshape", {c.bias, b.full_int_array(std::vector<int64_t>{-1})});
+  for (Value* v : {&c.bias, &c.scale})
+    if (*v && v->shape().size() != 1) *v = b.value("pd_op.reshape", {*v, b.full_int_array(std::vector<int64_t>{-1})});
+  Operation* scaling = c.scale ? op.operand("filter").defining_op() : nullptr;
   Parts parts(op, fused, c);
   const Value out = b.create(pir::op_def(fused), parts.operands, std::move(parts.attrs))->result();
   out.set_stop_gradient(last->result().stop_gradient());
   last->result().replace_all_uses_with(out);
   for (size_t i = c.ops.size(); i-- > 0;) c.ops[i]->erase();
   op.erase();
+  if (scaling) scaling->erase();
   return true;
 }
 

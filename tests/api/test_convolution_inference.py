@@ -113,6 +113,25 @@ def test_programs_follow_their_weights(symbolic):
             np.testing.assert_allclose(fast(x).numpy(), net(x).numpy(), atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("kernel, stride", [(3, 1), (3, 2), (1, 1), (5, 1)])
+@pytest.mark.parametrize("channels, filters", [(16, 24), (9, 13), (40, 21), (3, 64)])
+def test_scales_become_part_of_kept_filters(isa, kernel, stride, channels, filters):
+    paddle.seed(0)
+    net = paddle.nn.Sequential(
+        paddle.nn.Conv2D(channels, filters, kernel, stride=stride, padding=kernel // 2, bias_attr=False),
+        paddle.nn.BatchNorm2D(filters),
+    )
+    net.eval()
+    r = np.random.default_rng(0)
+    fast = paddle.jit.to_static(net.forward, full_graph=True)
+    x = paddle.to_tensor(r.standard_normal((2, channels, 20, 17)).astype("float32"))
+    with paddle.no_grad():
+        for _ in range(2):  # in place: the program must notice
+            net[1].weight.set_value(r.uniform(-2, 2, filters).astype("float32"))
+            expected = net(x).numpy()
+            np.testing.assert_allclose(fast(x).numpy(), expected, atol=3e-5 * np.abs(expected).max())
+
+
 def test_training_stays_direct():
     paddle.seed(0)
     net = paddle.nn.Conv2D(16, 16, 3, padding=1)

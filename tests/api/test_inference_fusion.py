@@ -80,6 +80,7 @@ def test_norms_and_sums_are_gone():
     held, main = text.split('"builtin.hold"')[-1].split('"pd_op.data"', 1)
     assert "pd_op.batch_norm" not in text and main.count("pd_op.fused_conv2d_add_act") == 4, text
     assert "pd_op.rsqrt" in held and "pd_op.rsqrt" not in main
+    assert "32x3x7x7" not in held  # filters are scaled where kernels bring them into their layouts
     assert 'data_format: "NCHW"' not in main  # all of it with channels last
     assert "pd_op.add" not in main and "pd_op.relu" not in main
 

@@ -255,8 +255,9 @@ def _act(x, name):
 
 
 def fused_conv(
-    input, filter, bias, residual_data, strides, paddings, padding_algorithm, dilations, groups, data_format, activation
+    input, filter, bias, residual_data, filter_scale, strides, paddings, padding_algorithm, dilations, groups, data_format, activation
 ):
+    filter = filter if filter_scale is None else filter * filter_scale.reshape([-1, 1, 1, 1])
     y = conv(input, filter, strides, paddings, padding_algorithm, groups, dilations, data_format)
     if bias is not None:
         y = y + (bias if data_format == "NHWC" else bias.reshape([-1, 1, 1]))

@@ -155,6 +155,32 @@ def test_of_two_convolutions_that_are_added_the_later_takes_the_sum():
     assert names(t.run("fuse_epilogue"))[2:4] == ["conv2d", "fused_conv2d_add_act"]
 
 
+def scale_of_filters(t, w, shape="tensor<8x1x1x1x{t}>"):
+    return t.op("pd_op.multiply", [w, t.weight("s", shape)], "", [FILTER, shape], [FILTER])
+
+
+def test_a_convolution_takes_what_its_filters_are_multiplied_by():
+    t = Text()
+    x, w = t.data("x", IMAGE), t.weight("w", FILTER)
+    t.out(t.conv(x, scale_of_filters(t, w)))
+    program = t.run("fuse_epilogue,dead_code")
+    fused = find(program, "pd_op.fused_conv2d_add_act")[0]
+    assert "multiply" not in names(program) and fused.attrs()["activation"] == "identity"
+    assert fused.operand_source(1) == find(program, "builtin.parameter")[0].result(0)
+    assert fused.operand_source(4).shape == [8]
+
+
+@pytest.mark.parametrize("case", ["narrow", "used twice", "a number per channel of the image"])
+def test_scaled_filters_that_stay(case):
+    t = Text("bf16" if case == "narrow" else "f32")
+    x, w = t.data("x", IMAGE), t.weight("w", FILTER)
+    scaled = scale_of_filters(t, w, CHANNELS if case.startswith("a number") else "tensor<8x1x1x1x{t}>")
+    t.out(t.conv(x, scaled))
+    if case == "used twice":
+        t.out(t.conv(x, scaled))
+    assert "multiply" in names(t.run("fuse_epilogue,dead_code"))
+
+
 @pytest.mark.parametrize("case", ["double", "depthwise", "used twice"])
 def test_convolutions_that_stay(case):
     t = Text("f64" if case == "double" else "f32")

@@ -21,6 +21,7 @@ class Fusion:
     args: list[int] = field(default_factory=list)  # one for each argument of `op`
     bias: int = -1
     residual: int = -1
+    scale: int = -1
     activation: int = -1
     activations: dict[str, str] = field(default_factory=dict)  # value of the argument: operator, '' for none
     where: dict[int, int] = field(default_factory=dict)  # argument: the number that it must be
@@ -29,7 +30,7 @@ class Fusion:
     ungrouped: bool = False
 
 
-FUSES = ("op", "args", "bias", "residual", "activation", "where", "dtypes", "rank", "ungrouped")
+FUSES = ("op", "args", "bias", "residual", "scale", "activation", "where", "dtypes", "rank", "ungrouped")
 
 
 def read(r: Record) -> None:
@@ -77,7 +78,7 @@ def _fuses(r: Record, value: object) -> None:
         if key not in FUSES:
             raise r.wrong("fuses", f"fuses: unknown key {key!r}{did_you_mean(key, FUSES)}")
     f = r.fuses = Fusion(str(value["op"]), dict(value.get("args", {})))
-    for role in ("bias", "residual"):
+    for role in ("bias", "residual", "scale"):
         if role in value:
             setattr(f, role, _index(r, "fuses", value[role], ("Tensor?",)))
     if "activation" in value:
@@ -147,8 +148,8 @@ def _arrays(r: Record) -> str:
         "dtypes": ("DType", [f"DType::{DTYPES[d]}" for d in f.dtypes]),
     }
     fields = {
-        "op": f'"{f.op}"', "args": "{}", "bias": f.bias, "residual": f.residual, "activation": f.activation,
-        "activations": "{}", "where": "{}", "dtypes": "{}", "rank": f.rank, "ungrouped": str(f.ungrouped).lower(),
+        "op": f'"{f.op}"', "args": "{}", "bias": f.bias, "residual": f.residual, "scale": f.scale,
+        "activation": f.activation, "activations": "{}", "where": "{}", "dtypes": "{}", "rank": f.rank, "ungrouped": str(f.ungrouped).lower(),
     }  # fmt: skip
     for key, (kind, items) in lists.items():
         if items:

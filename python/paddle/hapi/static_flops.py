@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .flops_table import report
+from .dynamic_flops import report
 
 __all__ = []
 

@@ -58,11 +58,20 @@ void fused_conv2d_add_act::shape(const Args& a, TensorMeta& out) {
   const bool last = channels_last("fused_conv2d_add_act", a.data_format);
   check_bias("fused_conv2d_add_act", a.bias, out.shape[last ? out.shape.size() - 1 : 1]);
   check_residual("fused_conv2d_add_act", a.residual_data, out.shape);
+  if (!a.filter_scale.defined()) return;
+  infer::check_rank("fused_conv2d_add_act", "filter_scale", a.filter_scale, 1, 1);
+  infer::check_size("fused_conv2d_add_act", "the size of filter_scale", a.filter.dim(0), a.filter_scale.dim(0));
 }
 
 Tensor fused_conv2d_add_act::decompose(const Args& a) {
+  Tensor filter = a.filter;
+  if (a.filter_scale.defined()) {
+    Shape s(4, Dim(1));
+    s[0] = a.filter_scale.dim(0);
+    filter = filter * compose::reshape_to(a.filter_scale, s);
+  }
   Tensor out =
-      ops::conv2d(a.input, a.filter, a.strides, a.paddings, a.padding_algorithm, a.dilations, a.groups, a.data_format);
+      ops::conv2d(a.input, filter, a.strides, a.paddings, a.padding_algorithm, a.dilations, a.groups, a.data_format);
   if (a.bias.defined()) {
     const bool last = channels_last("fused_conv2d_add_act", a.data_format);
     Shape s(4, Dim(1));

@@ -56,11 +56,13 @@ struct Convolution {
     } else {
       rules::fused_conv2d_add_act::Args a(c);
       g = geometry_of("fused_conv2d_add_act", x, w, a);
+      scale = a.filter_scale;
       follow = {a.bias, a.residual_data};
       activation = a.activation;
     }
   }
   const Tensor &x, &w, &out;
+  Tensor scale;  // of the filters; undefined: none
   ConvGeometry g;
   ConvFollow follow;
   std::string_view activation;
@@ -97,7 +99,7 @@ void run_conv(OpCall& c) {
   if (depthwise_conv2d(v.x, v.w, v.out, v.g) || pointwise_forward(v.x, v.w, v.out, v.g)) return;
   if (winograd_everywhere.load(std::memory_order_relaxed) && !v.g.channels_last && winograd_computes(v) &&
       winograd_pays(v.x, v.w, v.out, false))
-    return WinogradFilter(v.w, false).run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], {});
+    return WinogradFilter(v.w, {}, false).run(v.x, v.out, v.g.pad_left[0], v.g.pad_left[1], {});
   v.x.dtype() == DType::kFloat64 ? conv_forward_f64(v.x, v.w, v.out, v.g) : conv_forward(v.x, v.w, v.out, v.g);
 }
 
@@ -105,7 +107,7 @@ void run_conv(OpCall& c) {
 void run_fused_conv(OpCall& c) {
   const Convolution v(c);
   if (v.out.numel() == 0) return;
-  if (v.w.numel() == 0 || v.x.dtype() == DType::kFloat64) return rows::by_composition(c);
+  if (v.w.numel() == 0 || v.x.dtype() == DType::kFloat64 || v.scale.defined()) return rows::by_composition(c);
   conv_forward(v.x, v.w, v.out, v.g, v.follow);
   activate(v.out, v.activation);
 }
@@ -127,16 +129,19 @@ class HeldConv final : public HeldKernel {
   std::unique_ptr<HeldConvolution> direct;
 };
 
+constexpr uint64_t kFilterStays = 1 << 1, kScaleStays = 1 << 4;  // by the records
+
 std::unique_ptr<HeldKernel> hold_conv(OpCall& c, uint64_t constant) {
   const Convolution v(c);
-  if (!(constant & 2) || v.out.numel() == 0 || v.w.numel() == 0) return nullptr;
+  if (v.scale.defined() && (!(constant & kScaleStays) || v.w.dtype() != DType::kFloat32)) return nullptr;
+  if (!(constant & kFilterStays) || v.out.numel() == 0 || v.w.numel() == 0) return nullptr;
   if (v.g.groups == v.x.size(v.g.channels_last ? v.x.rank() - 1 : 1) && v.g.groups > 1 && !v.g.channels_last)
     return nullptr;  // depthwise
   auto held = std::make_unique<HeldConv>();
   if (winograd_computes(v) && winograd_pays(v.x, v.w, v.out, v.g.channels_last))
-    held->winograd = std::make_unique<WinogradFilter>(v.w, v.g.channels_last);
+    held->winograd = std::make_unique<WinogradFilter>(v.w, v.scale, v.g.channels_last);
   else
-    held->direct = hold_convolution(v.x, v.w, v.out, v.g, v.follow);
+    held->direct = hold_convolution(v.x, v.w, v.scale, v.out, v.g, v.follow);
   if (!held->winograd && !held->direct) return nullptr;
   return held;
 }

@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/parallel_for.h"
+#include "phi/kernels/cpu/dnnl/filter_blocks.h"
 #include "phi/kernels/cpu/dnnl/runtime.h"
 #include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/registry.h"
@@ -238,13 +240,30 @@ void conv_forward(const Tensor& any_input, const Tensor& any_filter, const Tenso
 
 namespace {
 
+// A filter of f32 with each of its filters multiplied by a number of `scale`.
+Tensor scaled(const Tensor& any, const Tensor& scale) {
+  const Tensor filter = dense(any), out = Tensor::empty(filter.shape(), filter.dtype(), filter.place());
+  const int64_t size = filter.numel() / std::max<int64_t>(filter.size(0), 1);
+  const float *x = filter.data<float>(), *factors = scale.data<float>();
+  auto* y = out.data<float>();
+  parallel_for(0, filter.size(0), std::max<int64_t>(1, (1 << 15) / size), [&](int64_t first, int64_t last) {
+    for (int64_t i = first * size; i < last * size; ++i) y[i] = x[i] * factors[i / size];
+  });
+  return out;
+}
+
 class BlockedConvolution final : public HeldConvolution {
  public:
-  BlockedConvolution(const Tensor& input, const Tensor& any_filter, const Tensor& out, const ConvGeometry& g,
-                     const ConvFollow& follow)
+  BlockedConvolution(const Tensor& input, const Tensor& any_filter, const Tensor& scale, const Tensor& out,
+                     const ConvGeometry& g, const ConvFollow& follow)
       : channels_last_(g.channels_last),
         f_(forward(describable(input), describable(any_filter), out, g, describable(follow))) {
-    const Tensor filter = describable(any_filter);
+    Tensor filter = describable(any_filter);
+    if (scale.defined()) {
+      if (scale_into_blocks(filter, dense(scale))) return;
+      filter = scaled(filter, dense(scale));
+      f_.problem.weights = filter_desc(filter, g.groups);
+    }
     Ref<Storage> own;
     weights_ = onednn::reordered(onednn::memory_of(f_.problem.weights, filter.data()), f_.desc.weights_desc(), own);
     storage_ = own ? own : filter->storage;
@@ -255,6 +274,14 @@ class BlockedConvolution final : public HeldConvolution {
   }
 
  private:
+  bool scale_into_blocks(const Tensor& filter, const Tensor& scale) {
+    const Desc wanted = f_.desc.weights_desc();
+    storage_ = Storage::allocate(wanted.get_size(), Place::cpu());
+    weights_ = onednn::memory_of(wanted, storage_->data());
+    const dnnl::memory from = onednn::memory_of(f_.problem.weights, filter.data());
+    return onednn::to_blocks_of_filters(from, weights_, scale.data<float>());
+  }
+
   bool channels_last_;
   Forward f_;
   dnnl::memory weights_;
@@ -263,11 +290,11 @@ class BlockedConvolution final : public HeldConvolution {
 
 }  // namespace
 
-std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& out,
-                                                  const ConvGeometry& g, const ConvFollow& follow) {
+std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& scale,
+                                                  const Tensor& out, const ConvGeometry& g, const ConvFollow& follow) {
   if (!onednn::native(input.dtype())) return nullptr;
   try {
-    return std::make_unique<BlockedConvolution>(input, filter, out, g, follow);
+    return std::make_unique<BlockedConvolution>(input, filter, scale, out, g, follow);
   } catch (const dnnl::error&) {
     return nullptr;  // the plain kernel says what is wrong
   }

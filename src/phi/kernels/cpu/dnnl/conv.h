@@ -30,9 +30,10 @@ class HeldConvolution {
   virtual ~HeldConvolution() = default;
   virtual void run(const Tensor& input, const Tensor& out, const ConvFollow& follow) = 0;
 };
-// `follow`: what will follow it, with tensors like those of the runs.
-std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& out,
-                                                  const ConvGeometry& g, const ConvFollow& follow);
+// `scale`: a number that each filter is multiplied by, or undefined. `follow`: what will follow it, with tensors like
+// those of the runs.
+std::unique_ptr<HeldConvolution> hold_convolution(const Tensor& input, const Tensor& filter, const Tensor& scale,
+                                                  const Tensor& out, const ConvGeometry& g, const ConvFollow& follow);
 void conv_backward_input(const Tensor& out_grad, const Tensor& filter, const Tensor& input_grad, const ConvGeometry& g);
 void conv_backward_filter(const Tensor& input, const Tensor& out_grad, const Tensor& filter_grad,
                           const ConvGeometry& g);

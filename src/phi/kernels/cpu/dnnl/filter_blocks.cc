@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/parallel_for.h"
-#include "phi/kernels/cpu/tile/transpose.h"
+#include "phi/kernels/cpu/rows/row_table.h"
 
 namespace paddle::kernels::onednn {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 
-constexpr int64_t kChannels = 16;   // turned at a time: what they take stays in L1
+constexpr int64_t kChannels = 32;   // turned at a time: what they take stays near
 constexpr int64_t kWork = 1 << 15;  // elements from which another thread pays
 
 bool of_floats(const Desc& d) {
@@ -69,14 +69,13 @@ struct Blocks {
   int64_t positions() const { return static_cast<int64_t>(places.size()); }
 
   // `turned` has room for kChannels channels and is zero where the last block has no filter.
-  void copy(const float* from, float* to, int64_t k, std::vector<float>& turned) const {
+  void copy(const float* from, const float* scale, float* to, int64_t k, std::vector<float>& turned) const {
     const int64_t there = std::min(block, filters - k * block), step = channels * positions();
     if (there < block) std::fill(turned.begin(), turned.end(), 0.0f);
     for (int64_t c = 0; c < channels; c += kChannels) {
       const int64_t some = std::min(kChannels, channels - c);
-      tile::transpose(reinterpret_cast<uint32_t*>(turned.data()), block,
-                      reinterpret_cast<const uint32_t*>(from + k * block * step + c * positions()), step,
-                      some * positions(), there);
+      rows::row_table().turn_filters({from + k * block * step + c * positions(), step, turned.data(), block,
+                                      some * positions(), there, scale ? scale + k * block : nullptr});
       for (size_t p = 0; p < places.size(); ++p)
         for (int64_t i = 0; i < some; ++i)
           std::memcpy(to + k * block_stride + (c + i) * channel_stride + places[p],
@@ -88,7 +87,7 @@ struct Blocks {
 
 }  // namespace
 
-bool to_blocks_of_filters(const dnnl::memory& from, const dnnl::memory& to) {
+bool to_blocks_of_filters(const dnnl::memory& from, const dnnl::memory& to, const float* scale) {
   const Desc a = from.get_desc(), b = to.get_desc();
   if (a.get_ndims() < 3 || !of_floats(a) || !of_floats(b) || !dense_in_order(a) || !in_blocks_of_filters(b))
     return false;
@@ -98,7 +97,7 @@ bool to_blocks_of_filters(const dnnl::memory& from, const dnnl::memory& to) {
   const int64_t size = blocks.channels * blocks.positions() * blocks.block;
   parallel_for(0, blocks.count(), std::max<int64_t>(1, kWork / size), [&](int64_t first, int64_t last) {
     std::vector<float> turned(static_cast<size_t>(kChannels * blocks.positions() * blocks.block));
-    for (int64_t k = first; k < last; ++k) blocks.copy(x, y, k, turned);
+    for (int64_t k = first; k < last; ++k) blocks.copy(x, scale, y, k, turned);
   });
   return true;
 }

@@ -6,7 +6,7 @@
 namespace paddle::kernels::onednn {
 
 // Whether it is done: `from` of f32, filters in front, dense; `to` with a block of filters inside and any order of the
-// rest.
-bool to_blocks_of_filters(const dnnl::memory& from, const dnnl::memory& to);
+// rest. scale: a number that each filter is multiplied by, or null.
+bool to_blocks_of_filters(const dnnl::memory& from, const dnnl::memory& to, const float* scale = nullptr);
 
 }  // namespace paddle::kernels::onednn

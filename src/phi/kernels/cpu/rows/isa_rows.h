@@ -5,6 +5,7 @@
 #include "phi/kernels/cpu/rows/isa_products.h"
 #include "phi/kernels/cpu/rows/isa_small.h"
 #include "phi/kernels/cpu/rows/isa_sums.h"
+#include "phi/kernels/cpu/rows/isa_turn_filters.h"
 #include "phi/kernels/cpu/rows/isa_winograd_filter.h"
 #include "phi/kernels/cpu/rows/isa_winograd_first.h"
 #include "phi/kernels/cpu/rows/isa_winograd_last.h"
@@ -203,6 +204,7 @@ RowTable table() {
   t.attention = attention();
   t.winograd_last = winograd_last();
   t.winograd_filters = winograd_filters;
+  t.turn_filters = turn_filters;
   return t;
 }
 

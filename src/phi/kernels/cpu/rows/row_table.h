@@ -166,6 +166,16 @@ struct WinogradFilters {
   int64_t plane;
 };
 
+// to[row][filter] = from[filter][row] scale[filter]; without a scale, as it is.
+struct FilterTurn {
+  const float* from;
+  int64_t from_pitch;
+  float* to;
+  int64_t to_pitch;
+  int64_t rows, filters;
+  const float* scale;
+};
+
 struct RowTable {
   RowFns<float> f32;
   RowFns<double> f64;
@@ -179,6 +189,7 @@ struct RowTable {
   WinogradFns winograd_first, winograd_last;  // channels first, last
   AttentionFns attention;
   void (*winograd_filters)(const WinogradFilters& f);
+  void (*turn_filters)(const FilterTurn& t);
 };
 
 const RowTable& row_table();  // for cpu_isa()

@@ -112,8 +112,8 @@ int64_t chunk_of(const WinogradTask& t, const WinogradFns& fns) {
 
 }  // namespace
 
-WinogradFilter::WinogradFilter(const Tensor& filter, bool channels_last)
-    : u_(transformed_filters(dense(filter), functions(channels_last).filters)),
+WinogradFilter::WinogradFilter(const Tensor& filter, const Tensor& scale, bool channels_last)
+    : u_(transformed_filters(dense(filter), scale, functions(channels_last).filters)),
       filters_(filter.size(0)),
       channels_(filter.size(1)),
       padded_(up(filters_, functions(channels_last).filters)),

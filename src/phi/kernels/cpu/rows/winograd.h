@@ -13,8 +13,8 @@ struct WinogradFollow {              // what comes right after
 
 class WinogradFilter {
  public:
-  // filter: [filters, channels, 3, 3], whatever the images' layout
-  WinogradFilter(const Tensor& filter, bool channels_last);
+  // filter: [filters, channels, 3, 3], whatever the images' layout; scale: a number for each, or undefined.
+  WinogradFilter(const Tensor& filter, const Tensor& scale, bool channels_last);
   // x, out and the residual: [batch, channels, height, width], or channels last; pad: top, left.
   void run(const Tensor& x, const Tensor& out, int64_t pad_top, int64_t pad_left, const WinogradFollow& follow) const;
 

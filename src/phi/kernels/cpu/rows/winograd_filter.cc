@@ -9,8 +9,8 @@
 #include "base/cpu_features.h"
 #include "base/error.h"
 #include "base/parallel_for.h"
+#include "phi/kernels/cpu/layout.h"
 #include "phi/kernels/cpu/rows/row_table.h"
-#include "phi/kernels/cpu/tile/transpose.h"
 
 namespace paddle::kernels {
 
@@ -24,7 +24,7 @@ float* aligned_zeros(int64_t floats, const char* what) {
 
 namespace {
 
-constexpr int64_t kChannels = 16;  // turned at a time: their elements are whole lines of memory
+constexpr int64_t kChannels = 32;  // turned at a time: their elements are whole lines of memory
 constexpr int64_t kRun = 128;      // floats that go to a plane at a time
 
 // Rows of n floats, made_pitch apart, to planes. Around the cache: there they would wait for lines that are written
@@ -43,8 +43,9 @@ void put(float* u, int64_t plane, const float* made, int64_t made_pitch, int64_t
 // Some blocks of filters.
 class Transformer {
  public:
-  Transformer(const Tensor& filter, int64_t block, float* u, int64_t plane)
+  Transformer(const Tensor& filter, const float* scale, int64_t block, float* u, int64_t plane)
       : w_(filter.data<float>()),
+        scale_(scale),
         filters_(filter.size(0)),
         channels_(filter.size(1)),
         block_(block),
@@ -61,9 +62,8 @@ class Transformer {
     std::fill(turned_.begin(), turned_.end(), 0.0f);  // what no filter fills
     for (int64_t c = 0; c < channels_; c += kChannels) {
       const int64_t channels = std::min(kChannels, channels_ - c);
-      tile::transpose(reinterpret_cast<uint32_t*>(turned_.data()), pitch_,
-                      reinterpret_cast<const uint32_t*>(w_ + (first * channels_ + c) * 9), channels_ * 9, channels * 9,
-                      there);
+      rows::row_table().turn_filters({w_ + (first * channels_ + c) * 9, channels_ * 9, turned_.data(), pitch_,
+                                      channels * 9, there, scale_ ? scale_ + first : nullptr});
       for (int64_t i = 0; i < channels; i += step_) {
         const int64_t n = std::min(step_, channels - i);
         rows::row_table().winograd_filters(
@@ -74,7 +74,7 @@ class Transformer {
   }
 
  private:
-  const float* w_;
+  const float *w_, *scale_;
   int64_t filters_, channels_, block_, pitch_, step_;
   float* u_;
   int64_t plane_;
@@ -84,13 +84,15 @@ class Transformer {
 
 }  // namespace
 
-Ref<Storage> transformed_filters(const Tensor& filter, int64_t block) {
+Ref<Storage> transformed_filters(const Tensor& filter, const Tensor& any_scale, int64_t block) {
+  const Tensor scale = any_scale.defined() ? dense(any_scale) : any_scale;
+  const float* factors = scale.defined() ? scale.data<float>() : nullptr;
   const int64_t filters = filter.size(0), channels = filter.size(1), blocks = (filters + block - 1) / block;
   const int64_t plane = blocks * channels * block;
   Ref<Storage> made = Storage::allocate(static_cast<size_t>(36 * plane) * sizeof(float), Place::cpu());
   auto* u = static_cast<float*>(made->data());
   parallel_for(0, blocks, std::max<int64_t>(1, 4096 / (channels * block)), [&](int64_t begin, int64_t end) {
-    Transformer transformer(filter, block, u, plane);
+    Transformer transformer(filter, factors, block, u, plane);
     for (int64_t k = begin; k < end; ++k) transformer.block(k);
     _mm_sfence();
   });

@@ -66,5 +66,7 @@ class SegmentLayers:
 
 
 def _name_of(layer) -> str:
-    function = getattr(layer, "layer_func", layer)  # of a LayerDesc
+    from .pp_layers import LayerDesc
+
+    function = layer.layer_func if isinstance(layer, LayerDesc) else layer
     return getattr(function, "__name__", type(function).__name__)
