@@ -1,6 +1,8 @@
 // Exponentials of operands whose bounds are known: what is known, and what the shorter code makes of it.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "reference.h"
 
 namespace paddle::cinn {
@@ -142,6 +144,63 @@ TEST(Bounds, ExponentialsWithinThreeUlp) {
     expect_exact(f, f32, -79, 79, kOrdinary);
     expect_exact(f, DType::kFloat64, -1100, 0, kNotPositive);
     expect_exact(f, DType::kFloat64, -690, 690, kOrdinary);
+  }
+}
+
+// Where the result counts as a 16-bit float, of which float16 has the more digits: rounding is 0.5 of the 0.71.
+TEST(Bounds, CoarseExponentials) {
+  for (DType half : {DType::kFloat16, DType::kBFloat16})
+    for (Fn f : {Fn::exp, Fn::exp2})
+      for (int high : {0, 9}) {
+        Tensor x;  // with digits for either type
+        for (int k = -9 * 128; k <= high * 128; k += 5)
+          x.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(k) / 128) & 0xffff0000));
+        const auto n = static_cast<int64_t>(x.size());
+        Group g;
+        const int above = g.pointwise(Fn::max, {g.input(half, {n}), g.constant(half, -9)}, half);
+        g.output(g.pointwise(f, {g.pointwise(Fn::min, {above, g.constant(half, high)}, half)}, half));
+        ASSERT_TRUE(known(g, kOrdinary));
+        const Tensor y = testing::run_compiled(g, *compile(g), {}, {x})[0];
+        const int digits = half == DType::kFloat16 ? 11 : 8;
+        for (int64_t i = 0; i < n; ++i) {
+          const double want = f == Fn::exp ? std::exp(x[i]) : std::exp2(x[i]);
+          const double unit = std::ldexp(1.0, std::max(std::ilogb(want) + 1 - digits, -24));
+          ASSERT_LE(std::fabs(y[i] - want), 0.71 * unit) << scalar::info(f).name << " of " << x[i];
+        }
+      }
+}
+
+int count_of(const Group& g, Fn f) {
+  int n = 0;
+  for (const Value& v : compile(g)->module().values) n += v.op == ValueOp::kFn && v.fn == f;
+  return n;
+}
+
+// x / sum(exp(x - m)) over the rows; m: the maximum over the axes `most`, or of other numbers.
+Group by_sum_of_exponentials(const std::vector<int>& most, bool others = false) {
+  Group g;
+  const int x = g.input(f32, {40, 40});
+  const int m = g.reduce(ReduceKind::kMax, others ? g.input(f32, {40, 40}) : x, most, true, f32);
+  const int e = g.pointwise(Fn::exp, {g.pointwise(Fn::sub, {x, m}, f32)}, f32);
+  g.output(g.pointwise(Fn::div, {x, g.reduce(ReduceKind::kSum, e, {1}, true, f32)}, f32));
+  return g;
+}
+
+// A sum of exponentials that has a 1 in it is of ordinary size: its reciprocal needs no scale, which is made of its
+// absolute value.
+TEST(Bounds, SumsThatAreAtLeastOne) {
+  const Group own = by_sum_of_exponentials({1});
+  EXPECT_EQ(count_of(own, Fn::abs), 0);
+  testing::check_group(own);
+  for (const Group& g : {by_sum_of_exponentials({0, 1}), by_sum_of_exponentials({1}, true)}) {
+    EXPECT_GT(count_of(g, Fn::abs), 0) << g.str();
+    testing::check_group(g);
+  }
+  const double inf = INFINITY;
+  for (const Tensor& row : {Tensor{-inf, -inf, -inf}, {1, inf, 2}, {1, NAN, 2}, {-inf, 3e38, -3e38}}) {
+    Tensor x(1600, -1.0);
+    std::copy(row.begin(), row.end(), x.begin() + 80);
+    testing::check_group(own, *compile(own), {}, {x});
   }
 }
 

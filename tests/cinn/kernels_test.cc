@@ -118,10 +118,12 @@ TEST(Kernels, SoftmaxIsOneKernel) {
 TEST(Kernels, NextRowIsPrefetched) {
   Target target = host_target();
   target.streaming_bytes = 4096;
-  Group g = softmax({9, 1024}, 1);
-  EXPECT_NE(lower(g, target).str().find("prefetch in0[1024 + 1024*i0 + i2]"), std::string::npos);
-  auto compiled = compile(g, target, nullptr);
-  check_group(g, *compiled, {}, testing::random_inputs(g, {}));
+  for (DType t : {f32, DType::kBFloat16}) {
+    Group g = softmax({9, 1024}, 1, t);
+    EXPECT_NE(lower(g, target).str().find("prefetch in0[1024 + 1024*i0 + i2]"), std::string::npos) << name_of(t);
+    auto compiled = compile(g, target, nullptr);
+    check_group(g, *compiled, {}, testing::random_inputs(g, {}));
+  }
   EXPECT_EQ(lower(softmax({9, 1024}, 1), Target{}).str().find("prefetch"), std::string::npos);  // fits the cache
 }
 

@@ -15,9 +15,15 @@ int64_t Bounds::traits_of_power(Fn fn, ValueId operand) {
   return (x.high <= 0 ? kNotPositive : 0) | (x.low >= -limit && x.high <= limit ? kOrdinary : 0);
 }
 
-void Bounds::set_not_positive(ValueId v) {
+bool Bounds::within(ValueId v, double low, double high) {
+  const Facts x = of(v);
+  return x.low >= low && x.high <= high;
+}
+
+void Bounds::narrow(ValueId v, double low, double high) {
   of(v);
-  known_[static_cast<size_t>(v)].high = 0;
+  Facts& x = known_[static_cast<size_t>(v)];
+  x.low = std::max(x.low, low), x.high = std::min(x.high, high);
 }
 
 Bounds::Facts Bounds::of(ValueId v) {

@@ -13,7 +13,8 @@ class Bounds {
 
   // Of exp and exp2, as FnTraits.
   int64_t traits_of_power(scalar::Fn fn, ValueId operand);
-  void set_not_positive(ValueId v);
+  bool within(ValueId v, double low, double high);
+  void narrow(ValueId v, double low, double high);  // known from elsewhere
 
   // The same to the last digit wherever it is computed from the same elements: nothing in it can be contracted in one
   // place and not in another.

@@ -157,15 +157,18 @@ void Builder::row_pass(const PassPlan& pass) {
   }
   emit_stores(pass, where);
   if (const int level = prefetch_level(pass)) {
-    emit_.prefetch_loads(parallel_var_, 1, level, least_fetched());
+    emit_.prefetch_loads(parallel_var_, 1, level);
   } else if (reads_ahead(pass)) {
-    emit_.prefetch_loads(where.at(pass.axes.back()).terms()[0].first[0], kAhead, 1, least_fetched());
+    emit_.prefetch_loads(where.at(pass.axes.back()).terms()[0].first[0], kAhead, 1);
     if (pass.stores.empty() && pass.keep.empty()) emit_.read_in_streams(kStreams);
   }
   for (size_t i = 0; i < pass.axes.size(); ++i) emit_.close_loop();
   current_ = base_;
-  for (size_t i = 0; i < pass.reductions.size(); ++i)
-    accumulated_[pass.reductions[i]] = emit_.read(accs[i], accumulator_type(pass.reductions[i]));
+  for (size_t i = 0; i < pass.reductions.size(); ++i) {
+    const int r = pass.reductions[i];
+    accumulated_[r] = emit_.read(accs[i], accumulator_type(r));
+    if (evaluator_.is_at_least_one(r)) emit_.bound(accumulated_[r], 0.5, 0x1p63);
+  }
   ready_.insert(ready_.end(), pass.keep.begin(), pass.keep.end());
 }
 

@@ -86,10 +86,6 @@ class Builder {
   // of which level; 0: not at all.
   int prefetch_level(const PassPlan& pass) const;
 
-  // Bytes of the narrowest elements that are asked for ahead: with vectors of 32 bytes and less, arithmetic on 16-bit
-  // numbers takes longer than memory does, and asking for it only costs.
-  int64_t least_fetched() const { return target_.vector_bytes >= 64 ? 2 : 4; }
-
   // Whether the kernel's first pass over long rows should ask for elements some way ahead, and if it only reduces, read
   // at several places at once: it waits for memory, and the hardware alone doesn't ask early enough, nor for enough.
   bool reads_ahead(const PassPlan& pass) const;

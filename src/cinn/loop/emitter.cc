@@ -96,14 +96,14 @@ bool Emitter::vectorizing() const {
   return std::any_of(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.loop.vectorize; });
 }
 
-void Emitter::prefetch_loads(AtomId var, int64_t step, int level, int64_t least) {
+void Emitter::prefetch_loads(AtomId var, int64_t step, int level) {
   std::vector<Stmt>& body = scopes_.back().body;
   const size_t count = body.size();
   for (size_t i = 0; i < count; ++i) {
     if (body[i].kind != StmtKind::kLet) continue;
     const Value& v = m_.values[body[i].value];
     if (v.op != ValueOp::kLoad || !v.args.empty() || m_.buffers[v.buffer].role != BufferRole::kInput) continue;
-    if (static_cast<int64_t>(size_of(m_.buffers[v.buffer].dtype)) < least) continue;
+    if (size_of(m_.buffers[v.buffer].dtype) < 2) continue;  // of single bytes little is read
     const Index stride = v.index.coefficient(var);
     if (stride.is(0) || !v.index.coefficient(scopes_.back().loop.var).is(1)) continue;
     Stmt s{StmtKind::kPrefetch};
@@ -239,7 +239,7 @@ bool Emitter::is_constant(ValueId v, double x) const {
 
 // a / b, where b is known outside of the loop that a belongs to: one division there, multiplications here. The scale
 // keeps the reciprocal of very small and very large divisors exact enough: 0, infinities and NaN come out as of the
-// division.
+// division. None is needed where bounds show b to be of ordinary size.
 ValueId Emitter::divide(ValueId a, ValueId b, DType compute) {
   Value plain{ValueOp::kFn, compute, Fn::div};
   plain.args = {a, b};
@@ -253,15 +253,21 @@ ValueId Emitter::divide(ValueId a, ValueId b, DType compute) {
     if (!power_of_two || magnitude < small || magnitude > large) return make(std::move(plain));
     return fn(Fn::mul, {a, constant(compute, 1 / d)}, compute);
   }
-  ValueId one = constant(compute, 1), low = constant(compute, small), high = constant(compute, large);
+  const ValueId one = constant(compute, 1);
+  const auto reciprocal = [&](ValueId x) {
+    Value v{ValueOp::kFn, compute, Fn::div};
+    v.args = {one, x};
+    return make(std::move(v));
+  };
+  if (bounds_.within(b, small, large)) return fn(Fn::mul, {a, reciprocal(b)}, compute);
+  ValueId low = constant(compute, small), high = constant(compute, large);
   ValueId size = fn(Fn::abs, {b}, compute);
   ValueId scale = fn(
       Fn::where,
       {fn(Fn::lt, {size, low}, compute), high, fn(Fn::where, {fn(Fn::gt, {size, high}, compute), low, one}, compute)},
       compute);
-  Value reciprocal{ValueOp::kFn, compute, Fn::div};
-  reciprocal.args = {one, fn(Fn::mul, {b, scale}, compute)};
-  return fn(Fn::mul, {fn(Fn::mul, {a, make(std::move(reciprocal))}, compute), scale}, compute);
+  const ValueId scaled = reciprocal(fn(Fn::mul, {b, scale}, compute));
+  return fn(Fn::mul, {fn(Fn::mul, {a, scaled}, compute), scale}, compute);
 }
 
 std::optional<ValueId> Emitter::simplified(Fn f, const std::vector<ValueId>& args, DType compute) {
@@ -327,7 +333,7 @@ ValueId Emitter::sub_not_positive(ValueId a, ValueId b, DType compute) {
   v.args = {a, b};
   v.integer = kRoundsAlone;
   const ValueId id = make(std::move(v));
-  bounds_.set_not_positive(id);
+  bounds_.narrow(id, -std::numeric_limits<double>::infinity(), 0);
   return id;
 }
 

@@ -49,8 +49,8 @@ class Emitter {
   ValueId read(int acc, DType dtype);  // after the loops that update it
   void store(int buffer, const Index& index, ValueId value, bool streaming);
   // In the innermost loop that is open: what its loads of input buffers will want `step` of `var` later, into the cache
-  // of `level`. Of types of `least` bytes and more.
-  void prefetch_loads(AtomId var, int64_t step, int level, int64_t least);
+  // of `level`.
+  void prefetch_loads(AtomId var, int64_t step, int level);
 
   // Values. Simplified where that is exact.
   ValueId constant(DType dtype, double value);
@@ -63,6 +63,9 @@ class Emitter {
   // a - b, where mathematics says that it is not positive: rounded such that it is not.
   ValueId sub_not_positive(ValueId a, ValueId b, DType compute);
   Index as_index(ValueId value, const Index& extent);  // an integer value in [0, extent) as part of indices
+
+  // v is NaN or between these.
+  void bound(ValueId v, double low, double high) { bounds_.narrow(v, low, high); }
 
   const Value& value(ValueId v) const { return m_.values[v]; }
   bool alive(ValueId v) const;             // defined in a scope that is still open

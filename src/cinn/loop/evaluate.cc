@@ -1,6 +1,7 @@
 #include "cinn/loop/evaluate.h"
 
 #include "base/error.h"
+#include "cinn/schedule/axis_sets.h"
 
 namespace paddle::cinn {
 
@@ -149,19 +150,36 @@ ValueId Evaluator::compute(int node, const Binding& where, ValueId predicate) {
   return -1;
 }
 
-// x - m, where m is the maximum of x over some axes.
-bool Evaluator::is_below_maximum(int node, const scalar::Instr& i) const {
+// m, where the instruction is x - m and m is the maximum of x over some axes; else -1.
+int Evaluator::maximum_above(int node, const scalar::Instr& i) const {
   const Node& n = group_.nodes[node];
-  if (i.fn != Fn::sub || i.a >= n.operands.size() || i.b >= n.operands.size() || !is_float(n.compute)) return false;
-  if (axes_.mapped[node][i.a] || axes_.mapped[node][i.b]) return false;
+  if (i.fn != Fn::sub || i.a >= n.operands.size() || i.b >= n.operands.size() || !is_float(n.compute)) return -1;
+  if (axes_.mapped[node][i.a] || axes_.mapped[node][i.b]) return -1;
   const int x = behind_views(group_, axes_, n.operands[i.a]);
+  int found = -1;
   for (int m = n.operands[i.b];;) {
     m = behind_views(group_, axes_, m);
     const Node& r = group_.nodes[m];
-    if (r.kind != NodeKind::kReduce || r.reduce != ReduceKind::kMax || axes_.mapped[m][0]) return false;
+    if (r.kind != NodeKind::kReduce || r.reduce != ReduceKind::kMax || axes_.mapped[m][0]) return -1;
+    if (found < 0) found = m;
     m = r.operands[0];
-    if (behind_views(group_, axes_, m) == x) return true;
+    if (behind_views(group_, axes_, m) == x) return found;
   }
+}
+
+bool Evaluator::is_at_least_one(int node) const {
+  const Node& n = group_.nodes[node];
+  if (n.kind != NodeKind::kReduce || n.reduce != ReduceKind::kSum || !is_float(n.dtype) || axes_.mapped[node][0])
+    return false;
+  const int e = behind_views(group_, axes_, n.operands[0]);
+  const Node& power = group_.nodes[e];
+  if (power.kind != NodeKind::kPointwise || power.program.size() != 1 || axes_.mapped[e][0]) return false;
+  if (power.program[0].fn != Fn::exp && power.program[0].fn != Fn::exp2) return false;
+  const int d = behind_views(group_, axes_, power.operands[0]);
+  const Node& difference = group_.nodes[d];
+  if (difference.kind != NodeKind::kPointwise || difference.program.size() != 1) return false;
+  const int m = maximum_above(d, difference.program[0]);
+  return m >= 0 && subset(axes_.nodes[node].all, axes_.nodes[m].all);
 }
 
 ValueId Evaluator::pointwise(int node, const std::vector<ValueId>& operands) {
@@ -185,7 +203,7 @@ ValueId Evaluator::pointwise(int node, const std::vector<ValueId>& operands) {
     std::vector<ValueId> args;
     const uint8_t operand[] = {i.a, i.b, i.c};
     for (uint8_t k = 0; k < scalar::info(i.fn).arity; ++k) args.push_back(registers[operand[k]]);
-    if (is_below_maximum(node, i)) {
+    if (maximum_above(node, i) >= 0) {
       registers.push_back(emit_.sub_not_positive(args[0], args[1], n.compute));
       continue;
     }

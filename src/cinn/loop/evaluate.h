@@ -27,6 +27,9 @@ class Evaluator {
   std::function<ValueId(int node, const Binding& where, ValueId predicate)> available;
   std::vector<int> input_buffers;  // by slot
 
+  // A sum of exponentials below their largest operand: one of them is 1.
+  bool is_at_least_one(int node) const;
+
   // Position of a node's element in row-major memory.
   Index offset(int node, const Binding& where);
   // Trip count of an axis; the last chunk of a cut axis may be short.
@@ -36,7 +39,7 @@ class Evaluator {
  private:
   ValueId compute(int node, const Binding& where, ValueId predicate);
   ValueId pointwise(int node, const std::vector<ValueId>& operands);
-  bool is_below_maximum(int node, const scalar::Instr& i) const;
+  int maximum_above(int node, const scalar::Instr& i) const;
   ValueId operand(int node, size_t k, const Binding& where, ValueId predicate);
   ValueId gather(int node, const Binding& where, ValueId predicate);
   ValueId take(int node, const Binding& where, ValueId predicate);

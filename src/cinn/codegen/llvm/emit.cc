@@ -87,7 +87,9 @@ void KernelEmitter::find_accumulator_widths(const std::vector<Stmt>& body, std::
     }
     if (s.kind == StmtKind::kUpdate && vector_loop && !declared_inside.count(s.acc)) {
       accs_[s.acc].lanes = lanes_of(*vector_loop);
-      accs_[s.acc].copies = std::max(vector_loop->unroll, vector_loop->streams * vectors_per_stream());
+      accs_[s.acc].jointly = adds_jointly(s);
+      accs_[s.acc].copies =
+          accs_[s.acc].jointly ? 1 : std::max(vector_loop->unroll, vector_loop->streams * vectors_per_stream());
       accs_[s.acc].split = true;
     }
     find_accumulator_widths(s.body, declared_inside, s.vectorize ? &s : vector_loop);

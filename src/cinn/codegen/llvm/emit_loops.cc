@@ -55,7 +55,10 @@ std::vector<llvm::Instruction*> KernelEmitter::since(const Mark& mark) {
 
 bool KernelEmitter::separate_accumulators(const std::vector<Stmt>& body, int copies) const {
   for (const Stmt& s : body) {
-    if (s.kind == StmtKind::kUpdate && (!accs_.at(s.acc).split || accs_.at(s.acc).copies < copies)) return false;
+    if (s.kind == StmtKind::kUpdate) {
+      const Acc& a = accs_.at(s.acc);
+      if (!a.split || (!a.jointly && a.copies < copies)) return false;
+    }
     if (s.kind == StmtKind::kFor) return false;
   }
   return true;

@@ -94,11 +94,31 @@ V KernelEmitter::combine(const Acc& a, V x, V acc) {
   return b_.CreateSelect(beyond, x, acc);
 }
 
+// Sums are added up among the copies first, so that one register is taken instead of one for each: in loops that
+// compute much these are what is lacking. A product becomes part of an addition to a sum of its own.
+bool KernelEmitter::adds_jointly(const Stmt& update) const {
+  const Value& v = m_.values[update.value];
+  return update.reduce == ReduceKind::kSum && is_float(v.dtype) && v.op == ValueOp::kFn && v.fn != scalar::Fn::mul;
+}
+
+// Null until the last copy is there.
+llvm::Value* KernelEmitter::sum_of_copies(const Stmt& s, const Acc& a, V x) {
+  std::vector<V>& parts = addends_[&s];
+  parts.push_back(x);
+  if (copy_ + 1 < copies_) return nullptr;
+  for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i) parts[i] = combine(a, parts[i], parts[parts.size() - 1 - i]);
+  V sum = parts[0];
+  parts.clear();
+  return sum;
+}
+
 void KernelEmitter::update(const Stmt& s) {
   Acc& a = accs_.at(s.acc);
   V cell = a.cells.at(a.split ? copy_ % a.copies : 0);
   V x = get(s.value);
   if (a.lanes > 1 && lanes(x) == 1) x = b_.CreateVectorSplat(a.lanes, x);
+  if (a.jointly && !(x = sum_of_copies(s, a, x))) return;
   V old = b_.CreateLoad(wide(type_of(a.dtype), a.lanes), cell);
   V fresh = combine(a, x, old);
   if (mask_ && a.split) fresh = b_.CreateSelect(mask_, fresh, old);

@@ -31,6 +31,7 @@ V VectorMath::divide_by_root(V a, V x) {
 // The sum's lowest bits are n + 127, which is 2^n's exponent. Where n ends the result does too: at -127 the power is 0,
 // so what a mask leaves out is 0 without ever being scaled down to it (which takes some processors two hundred cycles);
 // at 127 the polynomial serves the last half octave as well (to 2^-11), and from 2^128 on is large enough for infinity.
+// Where no result is so large, one degree less is within 2^-13.
 V VectorMath::coarse_exp2(V x, double factor, int64_t traits) {
   constexpr double kMagic = 0x1.8p23 + 127;
   V least = number(x, -127 / factor), most = number(x, kMagic + 127), scale = number(x, factor);
@@ -38,7 +39,10 @@ V VectorMath::coarse_exp2(V x, double factor, int64_t traits) {
   V sum = fma(x, scale, number(x, kMagic));
   if (!(traits & (kOrdinary | kNotPositive))) sum = b_.CreateSelect(b_.CreateFCmpOGT(sum, most), most, sum);
   V n = b_.CreateFSub(sum, number(x, kMagic));
-  V p = polynomial(fma(x, scale, b_.CreateFNeg(n)), {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1});
+  V rest = fma(x, scale, b_.CreateFNeg(n));
+  V p = traits & (kOrdinary | kNotPositive)
+            ? polynomial(rest, {0x1.c2a222p-5, 0x1.f00c54p-3, 0x1.62f5fap-1, 1})
+            : polynomial(rest, {0x1.3a0228p-7, 0x1.c9fdecp-5, 0x1.ec038p-3, 0x1.62e12ap-1, 1});
   V bits = as_int(sum);
   return b_.CreateFMul(p, as_float(b_.CreateShl(bits, integer(bits, 23)), x));
 }

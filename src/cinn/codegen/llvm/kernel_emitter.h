@@ -114,6 +114,7 @@ class KernelEmitter {
     DType dtype = DType::kUndefined;
     int lanes = 1, copies = 1;
     bool split = false;    // by lanes; else one value per lane of the surrounding loop
+    bool jointly = false;  // all unrolled copies at once
     std::vector<V> cells;  // stack cells, one per unrolled copy; promoted to registers
     std::vector<V> nans;   // cells of all ones in the lanes that met a NaN, which `cells` then lack
   };
@@ -133,6 +134,8 @@ class KernelEmitter {
 
   void declare(const Stmt& s);
   void update(const Stmt& s);
+  bool adds_jointly(const Stmt& update) const;
+  V sum_of_copies(const Stmt& s, const Acc& a, V x);
   V read(const Acc& a);
 
   // -- statements
@@ -189,6 +192,7 @@ class KernelEmitter {
     V pointer, value;
   };
   std::map<const void*, Half> halves_;  // what the first copy of a pair left for the second: by value or statement
+  std::map<const Stmt*, std::vector<V>> addends_;  // what copies before the last left for it
 };
 
 }  // namespace paddle::cinn
