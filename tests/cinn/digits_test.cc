@@ -38,6 +38,33 @@ TEST(Digits, ExponentialsOfASoftmaxCountAsItsResult) {
   EXPECT_FALSE(count_as_bfloat(half.group)[static_cast<size_t>(half.exponential)]);  // which has more digits
 }
 
+// Products of two bfloat16 are often ties. Those with a coarse factor may round either way, by half a unit at most.
+TEST(Digits, TiesOfExactProductsGoToEven) {
+  for (bool coarse : {false, true}) {
+    Group g;
+    const int a = g.cast(g.input(bf16, {64, 64}), f32), b = g.cast(g.input(bf16, {64, 64}), f32);
+    int product = g.pointwise(Fn::mul, {a, b}, f32);
+    if (coarse)
+      product = g.pointwise(Fn::mul, {product, g.pointwise(Fn::exp, {g.cast(g.input(bf16, {64, 64}), f32)}, f32)}, f32);
+    g.output(g.cast(product, bf16));
+    Tensor x, y;
+    for (int i = 0; i < 64 * 64; ++i) x.push_back(129 + i % 64), y.push_back(129 + i / 64);
+    std::vector<Tensor> inputs = {x, y};
+    if (coarse) inputs.push_back(Tensor(64 * 64, 0.0));
+    const Tensor got = testing::run_compiled(g, *compile(g), {}, inputs)[0];
+    int ties = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+      const double want = x[i] * y[i], unit = want < 32768 ? 128 : 256;
+      ties += std::fmod(want, unit) == unit / 2;
+      if (coarse)
+        ASSERT_LE(std::fabs(got[i] - want), unit / 2) << x[i] << " * " << y[i];
+      else
+        ASSERT_EQ(got[i], testing::round_to(want, bf16)) << x[i] << " * " << y[i];
+    }
+    EXPECT_GT(ties, 20);
+  }
+}
+
 TEST(Digits, NotWhereTheyCancelOrAreSeen) {
   Group g;
   const int x = g.input(f32, {64});

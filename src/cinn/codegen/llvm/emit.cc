@@ -20,6 +20,7 @@ void KernelEmitter::run() {
   bool bfloats = false;
   paired_ = pairs_up(k_.body, nullptr, bfloats) && bfloats;
   short_nans_ = nans_are_short();
+  find_scratch_values(k_.body);
   find_accumulator_widths(k_.body, {});
   auto* entry = block("entry");
   b_.SetInsertPoint(entry);

@@ -65,32 +65,59 @@ V KernelEmitter::widen(V v, DType dtype) {
   return b_.CreateBitCast(bits, wide(b_.getFloatTy(), n));
 }
 
-V KernelEmitter::to_bfloat(V v) {
+V KernelEmitter::to_bfloat(V v, bool coarse) {
   const int n = lanes(v);
   if (target_.avx512_bf16 && n == 16) {  // flushes results below 2^-126 to zero
     V half = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {}, {v});
     return b_.CreateBitCast(half, wide(b_.getInt16Ty(), n));
   }
-  V bits = rounded_bits(v);
+  V bits = rounded_bits(v, coarse);
   return b_.CreateTrunc(b_.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16)), wide(b_.getInt16Ty(), n));
 }
 
-// Adding 0x7fff, and one more where the upper half is odd, carries into the upper half what rounds it. A NaN stays one
-// where its lower half is zero.
-V KernelEmitter::rounded_bits(V v) {
+// Adding 0x7fff, and one more where the upper half is odd, carries into the upper half what rounds it; adding 0x8000
+// differs for ties alone. A NaN stays one where its lower half is zero.
+V KernelEmitter::rounded_bits(V v, bool coarse) {
   auto* i32 = wide(b_.getInt32Ty(), lanes(v));
   auto number = [&](uint64_t x) { return llvm::ConstantInt::get(i32, x); };
   V bits = b_.CreateBitCast(v, i32);
-  V odd = b_.CreateAnd(b_.CreateLShr(bits, number(16)), number(1));
-  V rounded = b_.CreateAdd(b_.CreateAdd(bits, number(0x7fff)), odd);
+  V rounded = b_.CreateAdd(bits, number(coarse ? 0x8000 : 0x7fff));
+  if (!coarse) rounded = b_.CreateAdd(rounded, b_.CreateAnd(b_.CreateLShr(bits, number(16)), number(1)));
   if (short_nans_) return rounded;
   return b_.CreateSelect(b_.CreateFCmpUNO(v, v), b_.CreateOr(bits, number(0x400000)), rounded);
 }
 
-V KernelEmitter::to_memory(V v, DType dtype) {
+void KernelEmitter::find_scratch_values(const std::vector<Stmt>& body) {
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::kStore && m_.buffers[s.buffer].role == BufferRole::kScratch) {
+      const auto [kept, first] = scratch_values_.try_emplace(s.buffer, s.value);
+      if (!first && kept->second != s.value) kept->second = -1;
+    }
+    find_scratch_values(s.body);
+  }
+}
+
+bool KernelEmitter::is_coarse(ValueId id) {
+  if (id < 0) return false;
+  const auto [known, first] = coarse_.try_emplace(id, false);  // which ends circles by way of scratch memory
+  if (!first) return known->second;
+  const Value& v = m_.values[id];
+  bool coarse = false;
+  if (v.op == ValueOp::kLoad) {
+    const auto kept = scratch_values_.find(v.buffer);
+    coarse = kept != scratch_values_.end() && is_coarse(kept->second);
+  } else if (v.op == ValueOp::kFn) {
+    coarse = (v.integer & kCoarse) != 0;
+    if (v.fn == scalar::Fn::mul || v.fn == scalar::Fn::div)
+      for (ValueId a : v.args) coarse |= is_coarse(a);
+  }
+  return coarse_[id] = coarse;
+}
+
+V KernelEmitter::to_memory(V v, DType dtype, bool coarse) {
   if (dtype == DType::kBool) return b_.CreateZExt(v, wide(b_.getInt8Ty(), lanes(v)));
   if (dtype == DType::kFloat16) return b_.CreateFPTrunc(v, wide(b_.getHalfTy(), lanes(v)));
-  return dtype == DType::kBFloat16 ? to_bfloat(v) : v;
+  return dtype == DType::kBFloat16 ? to_bfloat(v, coarse) : v;
 }
 
 void KernelEmitter::store(const Stmt& s) {
@@ -98,7 +125,7 @@ void KernelEmitter::store(const Stmt& s) {
   const llvm::Align align(std::max<size_t>(size_of(dtype), 1));
   Access a = access(s.buffer, s.index);
   if (paired_ && a.contiguous && dtype == DType::kBFloat16) return store_paired(s, a.pointer, splat(get(s.value)));
-  V v = to_memory(get(s.value), dtype);
+  V v = to_memory(get(s.value), dtype, is_coarse(s.value));
   if (a.pointer && !a.contiguous) {
     PD_INVARIANT(lanes_ == 1);
     b_.CreateAlignedStore(v, a.pointer, align);

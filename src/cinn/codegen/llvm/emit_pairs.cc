@@ -80,10 +80,12 @@ void KernelEmitter::store_paired(const Stmt& s, V pointer, V v) {
     V half = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {v, even.value});
     both = b_.CreateShuffleVector(b_.CreateBitCast(half, halves), in_turns);
   } else {  // what is in place already is blended, not moved
-    V low = rounded_bits(even.value);
+    const bool coarse = is_coarse(s.value);
+    V low = rounded_bits(even.value, coarse);
     low = b_.CreateLShr(low, llvm::ConstantInt::get(low->getType(), 16));
     for (int i = 0; i < n; ++i) in_turns.push_back(2 * i), in_turns.push_back(2 * n + 2 * i + 1);
-    both = b_.CreateShuffleVector(b_.CreateBitCast(low, halves), b_.CreateBitCast(rounded_bits(v), halves), in_turns);
+    V high = rounded_bits(v, coarse);
+    both = b_.CreateShuffleVector(b_.CreateBitCast(low, halves), b_.CreateBitCast(high, halves), in_turns);
   }
   write(both, even.pointer, llvm::Align(2), s.streaming && target_.streaming && streamable(s, both));
 }

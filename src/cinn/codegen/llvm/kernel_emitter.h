@@ -80,11 +80,14 @@ class KernelEmitter {
   // From memory's type to the register's.
   V widen(V v, DType dtype);
 
-  // To the nearest bfloat16, ties to even; NaN stays NaN.
-  V to_bfloat(V v);
-  V rounded_bits(V v);  // the result is their upper half
+  // To the nearest bfloat16; NaN stays NaN. Ties go to even ones, but what is coarse has none that mean something.
+  V to_bfloat(V v, bool coarse);
+  V rounded_bits(V v, bool coarse);  // the result is their upper half
   bool nans_are_short() const;
-  V to_memory(V v, DType dtype);
+  V to_memory(V v, DType dtype, bool coarse = false);
+  // Made of coarse functions by multiplication and division alone, in this kernel.
+  bool is_coarse(ValueId id);
+  void find_scratch_values(const std::vector<Stmt>& body);
   void store(const Stmt& s);
 
   void write(V v, V pointer, llvm::Align align, bool streaming);
@@ -180,6 +183,8 @@ class KernelEmitter {
   std::vector<V> values_, symbols_, pointers_;
   std::map<AtomId, V> vars_;
   std::map<int, Acc> accs_;
+  std::map<int, ValueId> scratch_values_;  // by buffer: what is kept there, -1 if that is more than one value
+  std::map<ValueId, bool> coarse_;         // what is_coarse knows
   int lanes_ = 1, copy_ = 0, copies_ = 1;
   AtomId vector_var_ = -1;
   V mask_ = nullptr;
