@@ -196,12 +196,14 @@ PyObject* write_back(PyObject* o, PyObject* value) {
   return guard([&]() -> PyObject* {
     Tensor &t = self_tensor(o), &v = expect_tensor(value, "in-place operator");
     if (!t.same(v)) {
-      bool leaf = !t.stop_gradient() && !t.is_traced() && autograd::is_leaf(t) && dispatch::state().grad_enabled;
+      dispatch::Trace* trace = dispatch::Trace::active();
+      bool leaf = !t.stop_gradient() && !t.is_traced() && dispatch::state().grad_enabled &&
+                  (trace ? trace->is_leaf(t) : autograd::is_leaf(t));
       check(!leaf, ErrorKind::kValue, "Leaf Var ({}) that doesn't stop gradient can't use inplace strategy.",
             t->name ? *t->name : "");
       if (t.dtype() == v.dtype() && t.shape() == v.shape())
         ops::set_value_with_tensor_(t, v, Ints{}, Ints{}, Ints{}, {}, {}, {});
-      else if (dispatch::Trace* trace = dispatch::Trace::active())
+      else if (trace)
         trace->replace(t, v);
       else
         t.become(v);

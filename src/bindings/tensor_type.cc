@@ -9,6 +9,7 @@
 #include <structmember.h>
 
 #include "autograd/node.h"
+#include "autograd/view.h"
 #include "base/error.h"
 #include "bindings/tensor_methods.h"
 #include "device/registry.h"
@@ -165,24 +166,26 @@ PyObject* get_size(PyObject* o, void*) {
 PyObject* get_itemsize(PyObject* o, void*) {
   return guard([&] { return must(PyLong_FromSize_t(size_of(live(o).dtype()))); });
 }
+// A view of what was written needs a gradient where that does.
+bool stops(const Tensor& t) {
+  if (t->base) autograd::refresh_view(t);
+  return t.stop_gradient();
+}
 PyObject* get_stop_gradient(PyObject* o, void*) {
-  return guard([&] { return PyBool_FromLong(live(o).stop_gradient()); });
+  return guard([&] { return PyBool_FromLong(stops(live(o))); });
 }
 PyObject* get_requires_grad(PyObject* o, void*) {
-  return guard([&] { return PyBool_FromLong(!live(o).stop_gradient()); });
+  return guard([&] { return PyBool_FromLong(!stops(live(o))); });
 }
 PyObject* get_persistable(PyObject* o, void*) {
   return guard([&] { return PyBool_FromLong(live(o)->persistable); });
 }
-// In a program under construction: what comes from outside of it.
-bool is_leaf(const Tensor& t) {
-  if (t.stop_gradient()) return true;
-  if (!t.is_traced()) return autograd::is_leaf(t);
-  const pir::Value v = static_cast<dispatch::TracedPayload*>(t->payload.get())->value;
-  return v.is_result() && v.defining_op()->num_operands() == 0;
-}
 PyObject* get_is_leaf(PyObject* o, void*) {
-  return guard([&] { return PyBool_FromLong(is_leaf(live(o))); });
+  return guard([&] {
+    dispatch::Trace* trace = dispatch::Trace::active();
+    const Tensor& t = live(o);
+    return PyBool_FromLong(t.stop_gradient() || (trace ? trace->is_leaf(t) : autograd::is_leaf(t)));
+  });
 }
 PyObject* get_version(PyObject* o, void*) {
   return guard([&] {

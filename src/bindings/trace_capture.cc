@@ -113,9 +113,11 @@ PyObject* begin_trace(PyObject*, PyObject* args) {
       auto get = [&](const char* n) { return own(PyObject_GetAttrString(spec, n)); };
       Object shape = get("shape"), dtype = get("dtype"), stop = get("stop_gradient"), label = get("name"),
              hint = get("hint");
+      Object leaf = own(PyObject_GetAttrString(spec, "leaf"));
       std::string text = label.get() != Py_None ? string_from(label.get(), "name") : std::string();
       inputs.push_back(trace->add_input(text, shape_of_spec(shape.get(), hint.get(), text),
-                                        dtype_from(dtype.get(), "begin_trace"), PyObject_IsTrue(stop.get())));
+                                        dtype_from(dtype.get(), "begin_trace"), PyObject_IsTrue(stop.get()),
+                                        PyObject_IsTrue(leaf.get())));
     }
     if (cache != Py_None) {
       check(Py_TYPE(cache) == segments_type, ErrorKind::kType, "[begin_trace] expected Segments, got {}",

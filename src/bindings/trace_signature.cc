@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "autograd/view.h"
 #include "base/flags.h"
 #include "bindings/op_entry.h"
 #include "device/default_place.h"
@@ -14,6 +15,7 @@ namespace {
 
 // ---- signatures
 PyObject* tensor_key(const Tensor& t) {
+  if (t->base) autograd::refresh_view(t);  // it needs a gradient where its base does since
   Object dtype = own(wrap_dtype(t.dtype()));
   Object shape = own(PyTuple_New(t.rank()));
   for (int64_t i = 0; i < t.rank(); ++i) PyTuple_SET_ITEM(shape.get(), i, must(wrap_dim(t.dim(i))));

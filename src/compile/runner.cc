@@ -77,6 +77,12 @@ Runner::Runner(dispatch::CapturedProgram captured, PipelineOptions options)
     auto it = std::find(parameter_names_.begin(), parameter_names_.end(), name);
     PD_INVARIANT(it != parameter_names_.end());
     parameter_writes_.push_back({at++, static_cast<size_t>(it - parameter_names_.begin())});
+    parameter_written_.resize(parameters_.size());
+    parameter_written_[parameter_writes_.back().parameter] = 1;
+  }
+  for (const auto& w : captured_.input_writes) {
+    input_written_.resize(captured_.inputs.size());
+    input_written_[w.input] = 1;
   }
   stops_ = captured_.output_stop_gradient;
   for (size_t i = 0; i < captured_.output_spent.size(); ++i) {

@@ -88,6 +88,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   };
   std::vector<Shared> shared_memory(std::span<const Tensor> inputs) const;
   bool writes_apart(std::span<const Tensor> inputs) const;
+  bool stops_fit(std::span<const Tensor> inputs) const;
   // Results for the caller; histories go to the tensors from outside that they are of.
   Tensors settled(Tensors outs, std::span<const Tensor> inputs, bool recorded) const;
   // write_back(), with the results for the caller set apart from what it writes.
@@ -117,12 +118,14 @@ class Runner : public std::enable_shared_from_this<Runner> {
   Tensors parameters_;
   std::vector<uint8_t> parameter_stops_;  // when the program was captured
   std::optional<std::vector<Shared>> shared_;
+  std::vector<uint8_t> input_written_;     // per input; empty: none is
   std::vector<int> grad_leaf_;             // per parameter: index into captured_.grad_reads, or -1
   std::vector<std::string> result_names_;  // shadow_outputs, then parameters written
   struct ParameterWrite {
     size_t result, parameter;
   };
   std::vector<ParameterWrite> parameter_writes_;
+  std::vector<uint8_t> parameter_written_;  // per parameter; empty: none is
   // Per output: no gradient passes it, because it stops there or because its graph was freed while it was captured.
   std::vector<bool> stops_;
   bool any_spent_ = false, flows_ = false;

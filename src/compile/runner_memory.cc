@@ -1,4 +1,7 @@
 // Runner: which calls a program is for, by the memory that tensors share, and what becomes of tensors that it writes.
+#include <algorithm>
+#include <tuple>
+
 #include "autograd/view.h"
 #include "compile/runner.h"
 #include "dispatch/eager.h"
@@ -12,43 +15,93 @@ bool meet(const Tensor& a, const Tensor& b) {
   return a.is_dense() && b.is_dense() && a->storage == b->storage && dispatch::overlap(a, b);
 }
 
+// Tensors by where they lie: only those at one place can meet.
+class Places {
+ public:
+  struct Entry {
+    const void* at;
+    size_t input;
+    bool operator<(const Entry& o) const { return std::tie(at, input) < std::tie(o.at, o.input); }
+  };
+  explicit Places(std::span<const Tensor> inputs) {
+    all_.reserve(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) all_.push_back({place(inputs[i]), i});
+    std::sort(all_.begin(), all_.end());
+  }
+  // Of the inputs: those that may meet `t`, in their order.
+  std::span<const Entry> near(const Tensor& t) const {
+    const void* at = place(t);
+    auto first = std::lower_bound(all_.begin(), all_.end(), Entry{at, 0}), last = first;
+    while (last != all_.end() && last->at == at) ++last;
+    return {first, last};
+  }
+
+ private:
+  static const void* place(const Tensor& t) {
+    return t.is_dense() ? static_cast<const void*>(t->storage.get()) : static_cast<const void*>(t.impl());
+  }
+  std::vector<Entry> all_;
+};
+
 }  // namespace
 
 std::vector<Runner::Shared> Runner::shared_memory(std::span<const Tensor> inputs) const {
+  const Places places(inputs);
   std::vector<Shared> all;
+  auto add = [&](size_t i, size_t k, const Tensor& b) {
+    const Tensor& a = inputs[i];
+    if (meet(a, b)) all.push_back({i, k, a.same(b), b->offset - a->offset, a.strides(), b.strides()});
+  };
   for (size_t i = 0; i < inputs.size(); ++i)
-    for (size_t k = i + 1; k < inputs.size() + parameters_.size(); ++k) {
-      const Tensor& a = inputs[i];
-      const Tensor& b = k < inputs.size() ? inputs[k] : parameters_[k - inputs.size()];
-      if (meet(a, b)) all.push_back({i, k, a.same(b), b->offset - a->offset, a.strides(), b.strides()});
-    }
+    for (const Places::Entry& e : places.near(inputs[i]))
+      if (e.input > i) add(i, e.input, inputs[e.input]);
+  for (size_t k = 0; k < parameters_.size(); ++k)
+    for (const Places::Entry& e : places.near(parameters_[k])) add(e.input, inputs.size() + k, parameters_[k]);
   return all;
 }
 
 // Does nothing else that the program reads lie where it writes?
 bool Runner::writes_apart(std::span<const Tensor> inputs) const {
-  auto apart = [&](const Tensor& written, const Tensor& t) { return !meet(written, t); };
-  for (const auto& w : captured_.input_writes) {
-    const Tensor& written = inputs[w.input];
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (i != w.input && !apart(written, inputs[i])) return false;
-    for (const Tensor& p : parameters_)
-      if (!apart(written, p)) return false;
-  }
-  for (const ParameterWrite& w : parameter_writes_)
-    for (const Tensor& t : inputs)
-      if (!apart(parameters_[w.parameter], t)) return false;
+  const bool leaves = std::any_of(captured_.grad_writes.begin(), captured_.grad_writes.end(),
+                                  [](const auto& w) { return w.input >= 0; });
+  if (input_written_.empty() && parameter_written_.empty() && !leaves) return true;
+  const Places places(inputs);
+  for (size_t k = 0; k < parameters_.size(); ++k)
+    for (const Places::Entry& e : places.near(parameters_[k])) {
+      const bool written = (!input_written_.empty() && input_written_[e.input]) ||
+                           (!parameter_written_.empty() && parameter_written_[k]);
+      if (written && meet(inputs[e.input], parameters_[k])) return false;
+    }
+  auto alone = [&](size_t i, bool as_leaf) {
+    for (const Places::Entry& e : places.near(inputs[i])) {
+      if (e.input == i) continue;
+      if (as_leaf ? inputs[e.input].same(inputs[i]) : meet(inputs[e.input], inputs[i])) return false;
+    }
+    return true;
+  };
+  for (const auto& w : captured_.input_writes)
+    if (!alone(w.input, false)) return false;
   for (const auto& w : captured_.grad_writes)  // one leaf has one gradient
-    for (size_t i = 0; w.input >= 0 && i < inputs.size(); ++i)
-      if (i != static_cast<size_t>(w.input) && inputs[i].same(inputs[static_cast<size_t>(w.input)])) return false;
+    if (w.input >= 0 && !alone(static_cast<size_t>(w.input), true)) return false;
   return true;
 }
 
-bool Runner::fits(std::span<const Tensor> inputs) const {
+// Do tensors need gradients, or none, and are they leaves, as the capture was told?
+bool Runner::stops_fit(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < parameters_.size(); ++i)
     if (grad_leaf_[i] < 0 && parameter_stops_[i] != parameters_[i].stop_gradient() &&
         is_inexact(parameters_[i].dtype()))
       return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const dispatch::ProgramInput& info = captured_.inputs[i];
+    if (info.leaf_asked && !inputs[i].stop_gradient() && info.leaf == static_cast<bool>(inputs[i]->grad_fn))
+      return false;
+  }
+  return true;
+}
+
+bool Runner::fits(std::span<const Tensor> inputs) const {
+  if (!stops_fit(inputs)) return false;
   for (const auto& [a, b] : captured_.same_inputs)
     if (!inputs[a].same(inputs[b])) return false;
   return shared_ ? shared_memory(inputs) == *shared_ : writes_apart(inputs);

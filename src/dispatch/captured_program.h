@@ -16,6 +16,8 @@ struct ProgramInput {
   Shape shape;
   DType dtype = DType::kUndefined;
   bool stop_gradient = true;
+  bool leaf = true;         // made by the user, where it needs a gradient
+  bool leaf_asked = false;  // ... and the function asked
 };
 struct CapturedProgram {
   std::string name;

@@ -109,6 +109,7 @@ void Trace::abandon_regions() {
 
 Trace::~Trace() {
   abandon_regions();
+  forget_needs();
   // An aborted capture leaves no trace outside.
   for (Grad& g : grads_) {
     leaf_grad(g.leaf) = g.before;
@@ -145,7 +146,7 @@ std::string Trace::unique_name(std::string wanted) {
   return name;
 }
 
-Tensor Trace::add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient) {
+Tensor Trace::add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient, bool leaf) {
   std::string unique = unique_name(name.empty() ? "x" + std::to_string(inputs_.size()) : name);
   pir::Operation* op = builder_.create("pd_op.data", {},
                                        {{"name", pir::Attribute::string(unique)},
@@ -158,7 +159,7 @@ Tensor Trace::add_input(const std::string& name, const Shape& shape, DType dtype
   Tensor t = tensor_of(op->result(), stop_gradient);
   inputs_.push_back(t);
   input_payloads_.push_back(Ref<TracedPayload>(static_cast<TracedPayload*>(t->payload.get())));
-  input_infos_.push_back({unique, shape, dtype, stop_gradient});
+  input_infos_.push_back({unique, shape, dtype, stop_gradient, leaf});
   return t;
 }
 
@@ -241,8 +242,10 @@ std::vector<Tensor> Trace::leaves() const {
   std::vector<Tensor> out;
   for (const Tensor& t : inputs_)
     if (!t.stop_gradient()) out.push_back(t);
-  for (TensorImpl* impl : capture_order_)
-    if (const Tensor& t = captures_.at(impl).handle; !t.stop_gradient() && is_inexact(t.dtype())) out.push_back(t);
+  for (TensorImpl* impl : capture_order_) {
+    const Capture& c = captures_.at(impl);
+    if (!c.learns && !c.handle.stop_gradient() && is_inexact(c.handle.dtype())) out.push_back(c.handle);
+  }
   return out;
 }
 
@@ -369,6 +372,7 @@ CapturedProgram Trace::collect(Tensors outputs, bool histories) {
     if (v == c.original->value || c.now->is_view()) continue;
     builder_.set_parameter(c.name, v);
   }
+  forget_needs();
   result.name = name_;
   result.program = std::move(program_);
   result.inputs = input_infos_;

@@ -73,7 +73,7 @@ class Trace final : public Interpreter {
   const char* name() const override { return "trace"; }
 
   // ---- inputs, values, handles
-  Tensor add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient);
+  Tensor add_input(const std::string& name, const Shape& shape, DType dtype, bool stop_gradient, bool leaf = true);
   pir::Value value_of(const Tensor& t);  // captures a tensor from outside; computes a stale view anew
   pir::Value differentiated_value(
       const Tensor& t);  // whose gradient is the tensor's: what was written unrecorded isn't
@@ -86,6 +86,7 @@ class Trace final : public Interpreter {
   Tensor detached(const Tensor& t);  // the same elements, also after writes, without history
   // Stops gradients: a value of its own where the tensor's own would let them pass.
   bool needs_grad(const Tensor& t) const { return !t.stop_gradient(); }
+  bool is_leaf(const Tensor& t);  // made by the user; what is asked of an argument is part of what the program assumes
 
   pir::Builder& builder() { return builder_; }
   pir::Program& program() { return program_; }
@@ -208,6 +209,7 @@ class Trace final : public Interpreter {
     Tensor handle;
     std::string name;
     Ref<TracedPayload> original, now;
+    bool learns = false;  // what was written needs a gradient, and the handle says so until the capture ends
   };
   struct Written {
     Tensor handle;
@@ -244,7 +246,9 @@ class Trace final : public Interpreter {
   Ref<TracedPayload> new_payload(pir::Value v);
   void set_payload(const Tensor& handle, Ref<TracedPayload> payload);  // no log
   void log_write(const Tensor& handle);
-  Tensor traced(const Tensor& t);  // t itself, or a stand-in for a captured tensor
+  void set_needs_grad(const Tensor& handle);  // by what was written
+  void forget_needs();                        // of tensors from outside, at the end
+  Tensor traced(const Tensor& t);             // t itself, or a stand-in for a captured tensor
   pir::Value refreshed(const Tensor& t);
   Ref<TracedPayload> computed_again(const TracedPayload& view);
   pir::Value with_history(const Tensor& t);
@@ -401,6 +405,7 @@ class TraceRegion {
   Tensors args_;
   std::vector<pir::Value> arg_values_;
   std::vector<Write> writes_;
+  std::vector<Trace::Written> inside_;  // what handles from around mean here, whenever it is entered again
 };
 
 Tensors build_if(Trace& trace, const Tensor& pred, TraceRegion& yes, const Tensors& outs_yes, TraceRegion& no,

@@ -261,7 +261,7 @@ class EmitCall {
     check(m.dtype == target.dtype(), ErrorKind::kType,
           "[{}_] expected a result of the target's dtype {}, got {}: an in-place operator can't change it", c_.op.name,
           name_of(target.dtype()), name_of(m.dtype));
-    bool leaf = !target.stop_gradient() && !target.is_traced() && !target->grad_fn;
+    bool leaf = !target.stop_gradient() && !target.is_traced() && trace_.is_leaf(target);
     check(
         !(leaf && c_.inplace && state().grad_enabled), ErrorKind::kValue,
         "[{}_] a leaf tensor that needs a gradient can't be written in place, nor through a view; use no_grad() or the "
@@ -336,7 +336,10 @@ void Trace::call(OpCall& c, size_t) {
   }
   bool wants = false;
   if (state().grad_enabled && !c.op.has(kNondifferentiable))
-    c.for_each_tensor([&](const Tensor& t) { wants |= !t.stop_gradient(); });
+    c.for_each_tensor([&](const Tensor& t) {
+      refreshed(t);  // a view of what was written may need a gradient since
+      wants |= !t.stop_gradient();
+    });
   if (wants && !c.op.vjp && c.op.decompose) {
     // Its gradient is that of its composition.
     if (!c.inplace) return c.op.decompose(c);

@@ -207,7 +207,7 @@ void Trace::write_choice(const Tensor& t, const Tensor& value, bool recorded) {
   now->version = p->version + 1;
   now->choice = std::move(next);
   set_payload(t, now);
-  if (t.is_traced() && !value.stop_gradient()) t->bits |= kNeedsGrad;
+  if (!value.stop_gradient()) set_needs_grad(t);
 }
 
 Trace::LoopSharing Trace::loop_sharing(const TraceRegion& body, const Tensors& entries, const Tensors& outs,

@@ -133,6 +133,11 @@ void TraceRegion::enter() {
   trace_->blocks_.push_back(&block());
   trace_->writes_.emplace_back();
   trace_->builder_.to_end(&block());
+  for (const Trace::Written& w : inside_) {
+    trace_->log_write(w.handle);
+    trace_->set_payload(w.handle, w.before);
+    w.handle->bits = w.bits;
+  }
 }
 
 void TraceRegion::exit() {
@@ -147,6 +152,10 @@ void TraceRegion::exit() {
   for (Trace::Written& w : trace_->writes_.back()) {
     if (w.before->home == &block()) continue;  // made inside
     Ref<TracedPayload> now = trace_->payload_of(w.handle);
+    auto again = std::find_if(inside_.begin(), inside_.end(), [&](const auto& x) { return x.handle.same(w.handle); });
+    if (again == inside_.end()) again = inside_.insert(inside_.end(), w);
+    again->before = now;
+    again->bits = w.handle->bits;
     if (now->is_view() && w.before->is_view() && now->base.same(w.before->base)) {
       // It follows from its base, which is among the writes if it was changed.
       restore(w);

@@ -131,7 +131,12 @@ void Trace::look_into(const Outside& part, const Outside& whole) {
   // It was written before the whole was known.
   check(blocks_.size() == 1, ErrorKind::kNotImplemented,
         "[to_static] tensors that share memory are written and read in a branch or loop: use one of them");
-  write(part.handle, tensor_of(now->value, now->value.stop_gradient(), part.actual.place()), false);
+  const bool unrecorded = now->history ? now->history->value == part.original->value : now->value.stop_gradient();
+  Tensor written = tensor_of(now->value, now->value.stop_gradient(), part.actual.place());
+  if (!unrecorded) payload(written).history = now->history;
+  if (!unrecorded) written.set_stop_gradient(false);
+  GradMode mode(!unrecorded);
+  write(part.handle, written, !unrecorded);
 }
 
 // What a tensor from outside means now, if its gradient goes through what wrote it; else undefined.

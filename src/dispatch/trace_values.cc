@@ -8,6 +8,12 @@
 
 namespace paddle::dispatch {
 
+namespace {
+
+TracedPayload& payload(const Tensor& t) { return *static_cast<TracedPayload*>(t->payload.get()); }
+
+}  // namespace
+
 Ref<TracedPayload> Trace::payload_of(const Tensor& t) {
   if (!t.is_traced()) return capture(t).now;
   auto* p = static_cast<TracedPayload*>(t->payload.get());
@@ -37,6 +43,34 @@ void Trace::set_payload(const Tensor& handle, Ref<TracedPayload> payload) {
   handle->payload = payload;
 }
 
+void Trace::set_needs_grad(const Tensor& handle) {
+  if (!handle.is_traced()) {
+    if (lasting_ || !handle.stop_gradient()) return;
+    capture(handle).learns = true;
+  }
+  handle->bits |= kNeedsGrad;
+}
+
+void Trace::forget_needs() {
+  for (auto& [impl, c] : captures_)
+    if (c.learns) c.handle->bits &= static_cast<uint8_t>(~kNeedsGrad);
+}
+
+bool Trace::is_leaf(const Tensor& t) {
+  if (t.stop_gradient()) return true;
+  if (!t.is_traced()) {
+    auto it = captures_.find(t.impl());
+    return it != captures_.end() && it->second.learns ? false : !t->grad_fn;
+  }
+  const pir::Value v = refreshed(t);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!inputs_[i].same(t) || v != input_payloads_[i]->value) continue;
+    input_infos_[i].leaf_asked = true;
+    return input_infos_[i].leaf;
+  }
+  return v.is_result() && v.defining_op()->num_operands() == 0;
+}
+
 void Trace::log_write(const Tensor& handle) {
   for (const Written& w : writes_.back())
     if (w.handle.same(handle)) return;
@@ -56,7 +90,7 @@ void Trace::rebind(const Tensor& handle, const Tensor& value) {
   now->version = payload_of(handle)->version + 1;
   now->choice = payload_of(handle)->choice;
   set_payload(handle, std::move(now));
-  if (handle.is_traced() && !stop) handle->bits |= kNeedsGrad;
+  if (!stop) set_needs_grad(handle);
 }
 
 pir::Value Trace::value_of(const Tensor& t) {
@@ -101,7 +135,10 @@ Tensor Trace::traced(const Tensor& t) {
     refreshed(t);
     return t;
   }
-  return tensor_of(refreshed(t), t.stop_gradient(), t.place());
+  const pir::Value v = refreshed(t);
+  Tensor stand_in = tensor_of(v, t.stop_gradient(), t.place());
+  payload(stand_in).history = payload_of(t)->history;
+  return stand_in;
 }
 
 }  // namespace paddle::dispatch

@@ -203,7 +203,7 @@ void Trace::write_through(const Tensor& view, const Tensor& value, bool recorded
   now->view_item = p->view_item;
   now->layout = p->layout;
   set_payload(view, now);
-  if (view.is_traced() && !value.stop_gradient()) view->bits |= kNeedsGrad;
+  if (!value.stop_gradient()) set_needs_grad(view);
 }
 
 namespace {
@@ -309,7 +309,7 @@ pir::Value Trace::refreshed(const Tensor& t) {
   now->layout = p->layout;
   log_write(t);
   set_payload(t, now);
-  if (p->view_op && t.is_traced() && !p->base.stop_gradient()) t->bits |= kNeedsGrad;
+  if (p->view_op && !p->base.stop_gradient()) set_needs_grad(t);
   return now->value;
 }
 

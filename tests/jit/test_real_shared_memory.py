@@ -46,11 +46,7 @@ def after(f, layout, grad):
 @pytest.mark.parametrize("grad", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "segments"])
-def test_arguments_that_share_memory(layout, grad, whole, request):
-    if layout == "detached the other way" and grad and not whole:
-        request.applymarker(
-            pytest.mark.xfail(reason="the second call's gradient counts the detached argument's history", strict=True)
-        )
+def test_arguments_that_share_memory(layout, grad, whole):
     captured = paddle.jit.to_static(write_first, full_graph=whole)
     for name in (layout, "apart", layout):  # one program for each way to lie
         for got, want in zip(after(captured, name, grad), after(write_first, name, grad), strict=True):

@@ -65,7 +65,8 @@ _core: Any = None
 class TensorMeta(NamedTuple):
     """What a trace must know about one input.
 
-    ``shape`` has None where the size is symbolic; ``hint`` is the shape seen at this call (None: no call yet).
+    ``shape`` has None where the size is symbolic; ``hint`` is the shape seen at this call (None: no call yet). ``leaf``: the tensor
+    was made by the user.
     """
 
     shape: tuple
@@ -73,6 +74,7 @@ class TensorMeta(NamedTuple):
     stop_gradient: bool
     name: str | None = None
     hint: tuple | None = None
+    leaf: bool = True
 
 
 def core() -> Any:

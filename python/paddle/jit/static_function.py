@@ -161,6 +161,8 @@ class StaticFunction:
         args, kwargs = canonical(args, kwargs, self._parameters, self._function)
         leaves: list = []
         structure = flatten((args, kwargs), leaves)
+        if any(owner() is None for owner, _ in self._state):
+            self._forget_owners()
         for owner, name in self._state:
             structure = (structure, flatten(getattr(owner(), name, None), leaves))
         parts, tensors = api.signature(leaves)
@@ -230,6 +232,11 @@ class StaticFunction:
         self._cache.remember(key, entry)
         return entry.run(tensors)
 
+    def _forget_owners(self) -> None:
+        """Programs that carry attributes of objects that are gone can't serve any more."""
+        self._state = [(owner, name) for owner, name in self._state if owner() is not None]
+        self._cache.clear()
+
     def _again_with(self, attributes, args, kwargs):
         """Call again, with attributes as inputs that carry tensors from call to call."""
         gc.collect(1)
@@ -246,7 +253,8 @@ class StaticFunction:
         began = time.perf_counter()
         structure = flatten((args, kwargs), [])
         metas = [
-            api.TensorMeta(p, t.dtype, t.stop_gradient, n, s) for p, t, n, s in zip(pattern, tensors, names, shapes)
+            api.TensorMeta(p, t.dtype, t.stop_gradient, n, s, getattr(t, "is_leaf", True))
+            for p, t, n, s in zip(pattern, tensors, names, shapes)
         ]
         inputs = [f"{n}: {api.dtype_name(m.dtype)}{list(m.shape)}" for n, m in zip(names, metas)]
         kind = "retraced" if any(e.kind in ("traced", "retraced") for e in self._events) else "traced"

@@ -204,7 +204,7 @@ def assign(x, output=None):
     if output.shape == x.shape and output.dtype == x.dtype and output.stop_gradient and x.stop_gradient:
         output.copy_(x, False)
         return output
-    if output.shape == x.shape and output.dtype == x.dtype and not output.is_leaf:
+    if output.shape == x.shape and output.dtype == x.dtype and (output.stop_gradient or not output.is_leaf):
         return output._write_back(_C_ops.assign(x))
     output._become(_C_ops.assign(x))
     return output
