@@ -5,4 +5,5 @@ cd "$(dirname "$0")/.."
 .venv/bin/ruff check --no-cache .
 git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror
 .venv/bin/python scripts/check_layers.py
+.venv/bin/python scripts/check_imports.py
 echo "lint: clean"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from paddle._core import Tensor
     from paddle.base.core import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, DType, XPUPlace
-    from paddle.base.param_attr import ParamAttr
+    from paddle.nn._param_attr import ParamAttr
     from paddle.nn.initializer import Initializer
     from paddle.regularizer import WeightDecayRegularizer
 

@@ -97,14 +97,14 @@ Tensors AccumulateNode::apply(Tensors&& out_grads, bool create_graph) {
   if (!g.defined()) return {};
   if (g.is_dist() && !leaf_.is_dist()) g = dense_value(g);  // a plain tensor's gradient is plain
   Meta& m = meta_of(leaf_);
-  for (auto& hook : m.hooks)
-    if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
+  g = after_hooks(m.hooks, 0, g);
   if (g.shape() != leaf_.shape()) [[unlikely]]
     fail(ErrorKind::kRuntime, "[backward] expected a gradient of the tensor's shape {}, got {}",
          to_string(leaf_.shape()), to_string(g.shape()));
   if (g.dtype() != leaf_.dtype()) g = ops::cast(g, leaf_.dtype());
   accumulate_grad(leaf_, std::move(g), create_graph);
-  for (auto& fn : m.after_accumulate) fn();
+  const auto after = m.after_accumulate;  // which may add others
+  for (auto& fn : after) fn();
   return {};
 }
 

@@ -10,6 +10,7 @@ class AccumulateNode final : public Node {
   ~AccumulateNode() override;
   Tensors apply(Tensors&& out_grads, bool create_graph) override;
   std::string name() const override { return "accumulate"; }
+  void visit_held(HeldVisitor& visitor) const override { visitor.object(leaf_.impl()); }
   const Tensor& leaf() const { return leaf_; }
 
  private:

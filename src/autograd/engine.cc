@@ -121,10 +121,9 @@ class Run {
       buffers_.erase(it);
     }
     grads.resize(node.num_outputs);
-    for (auto& hook : node.hooks) {
-      if (!grads[hook.index].defined()) continue;
-      if (Tensor changed = hook.fn(grads[hook.index]); changed.defined()) grads[hook.index] = changed;
-    }
+    if (!node.hooks.empty())
+      for (uint32_t i = 0; i < grads.size(); ++i)
+        if (grads[i].defined()) grads[i] = after_hooks(node.hooks, i, grads[i]);
     for (auto& c : captures)
       if (c.edge.node.get() == &node && grads[c.edge.index].defined()) c.value = hooked_leaf(node, grads[c.edge.index]);
     auto* leaf = dynamic_cast<AccumulateNode*>(&node);
@@ -145,10 +144,7 @@ class Run {
 
   Tensor hooked_leaf(Node& node, Tensor g) {
     auto* leaf = dynamic_cast<AccumulateNode*>(&node);
-    if (!leaf) return g;
-    for (auto& hook : meta_of(leaf->leaf()).hooks)
-      if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
-    return g;
+    return leaf ? after_hooks(meta_of(leaf->leaf()).hooks, 0, g) : g;
   }
 
   bool has_needed_edge(const Node& node) const {

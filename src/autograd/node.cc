@@ -72,6 +72,15 @@ uint64_t add_hook(const Tensor& t, GradHook fn) {
   return id;
 }
 
+Tensor after_hooks(const std::vector<Node::OutputHook>& hooks, uint32_t index, Tensor g) {
+  if (hooks.empty()) return g;
+  const std::vector<Node::OutputHook> now = hooks;
+  for (const Node::OutputHook& hook : now)
+    if (hook.index == index)
+      if (Tensor changed = hook.fn(g); changed.defined()) g = changed;
+  return g;
+}
+
 void remove_hook(const Tensor& t, uint64_t id) {
   auto drop = [id](std::vector<Node::OutputHook>& hooks) {
     std::erase_if(hooks, [id](const Node::OutputHook& h) { return h.id == id; });

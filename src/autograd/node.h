@@ -19,6 +19,14 @@ struct Edge {
 // Changes a gradient on its way; returns undefined to leave it.
 using GradHook = std::function<Tensor(const Tensor&)>;
 
+// Is shown what an object holds, each reference once.
+struct HeldVisitor {
+  virtual void object(const RefCounted* o) = 0;
+
+ protected:
+  ~HeldVisitor() = default;
+};
+
 class Node : public RefCounted {
  public:
   Node();
@@ -27,6 +35,7 @@ class Node : public RefCounted {
   virtual Tensors apply(Tensors&& out_grads, bool create_graph) = 0;
   virtual void release_saved() {}  // what the next backward would need
   virtual void give_up_saved() {}  // the next apply() is the last: it may write over what was saved, as it goes
+  virtual void visit_held(HeldVisitor&) const {}  // beside edges and hooks
   virtual std::string name() const = 0;
 
   uint64_t sequence() const { return sequence_; }
@@ -71,6 +80,8 @@ Ref<Node> grad_fn(const Tensor& t);  // null for leaves
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index);
 
 uint64_t add_hook(const Tensor& t, GradHook fn);
+// `g` after the hooks of output `index`. A hook may remove itself or others.
+Tensor after_hooks(const std::vector<Node::OutputHook>& hooks, uint32_t index, Tensor g);
 void remove_hook(const Tensor& t, uint64_t id);
 
 }  // namespace paddle::autograd

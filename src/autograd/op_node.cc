@@ -212,6 +212,19 @@ Tensor OpNode::unpack(const Saved& s, uint32_t out_index, bool create_graph) con
   return alias;
 }
 
+void OpNode::visit_held(HeldVisitor& visitor) const {
+  auto see = [&](const std::vector<Saved>& list) {
+    for (const Saved& s : list) {
+      visitor.object(s.tensor.impl());
+      visitor.object(s.grad_fn.get());
+      visitor.object(s.hooks.get());
+      visitor.object(s.packed.get());
+    }
+  };
+  see(saved_);
+  for (const std::vector<Saved>& list : saved_outs_) see(list);
+}
+
 Tensors OpNode::apply(Tensors&& out_grads, bool create_graph) {
   check(!released_, ErrorKind::kRuntime,
         "[{}] this part of the graph was run backward already and its saved tensors are freed; pass retain_graph=True "

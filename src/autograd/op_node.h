@@ -11,6 +11,7 @@ namespace paddle::autograd {
 struct SavedTensorHooks : RefCounted {
   virtual Ref<RefCounted> pack(const Tensor& t) = 0;
   virtual Tensor unpack(RefCounted& packed) = 0;
+  virtual void visit_held(HeldVisitor&) const {}
 };
 // Null: tensors are kept as they are. Not owned.
 extern thread_local constinit SavedTensorHooks* saved_tensor_hooks
@@ -25,6 +26,7 @@ class OpNode final : public Node {
 
   Tensors apply(Tensors&& out_grads, bool create_graph) override;
   void release_saved() override;
+  void visit_held(HeldVisitor& visitor) const override;
   std::string name() const override { return std::string(op_.name) + "_grad"; }
   const OpInfo& op() const { return op_; }
 

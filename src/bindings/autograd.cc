@@ -7,6 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/op_node.h"
 #include "base/error.h"
+#include "bindings/held.h"
 #include "bindings/in_program.h"
 #include "dispatch/state.h"
 
@@ -66,33 +67,57 @@ PyObject* grad(PyObject*, PyObject* args) {
   });
 }
 
+// Outputs that a context keeps have no history of their own, or they and it would keep each other alive. While backward
+// runs and is recorded, they have it: [(number of the output, tensor), ...].
+class LentHistory {
+ public:
+  LentHistory(PyObject* ctx, autograd::Node& node) {
+    if (!ctx) return;
+    Object kept = own(PyObject_GetAttrString(ctx, "_own_outputs"));
+    Object pairs = own(PySequence_Fast(kept.get(), "PyLayer"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(pairs.get()); ++i) {
+      unsigned index;
+      PyObject* tensor;
+      if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(pairs.get(), i), "IO", &index, &tensor)) throw PythonError();
+      Tensor t = expect_tensor(tensor, "PyLayer");
+      if (!is_inexact(t.dtype())) continue;
+      autograd::set_history(t, Ref<autograd::Node>(&node), index);
+      tensors_.push_back(std::move(t));
+    }
+  }
+  ~LentHistory() {
+    for (Tensor& t : tensors_) {
+      t->grad_fn = nullptr;
+      t.set_stop_gradient(true);
+    }
+  }
+  LentHistory(const LentHistory&) = delete;
+
+ private:
+  Tensors tensors_;
+};
+
 // The node of a PyLayer: its backward is a Python method of the context.
 class PyNode final : public autograd::Node {
  public:
-  PyNode(Object ctx, std::string name) : ctx_(std::move(ctx)), name_(std::move(name)) {}
-  ~PyNode() override {
-    if (!Py_IsInitialized()) {
-      ctx_.release();
-      return;
-    }
-    AcquireGil gil;
-    ctx_ = Object();
-  }
+  PyNode(Object ctx, std::string name) : ctx_(make_ref<HeldObject>(std::move(ctx))), name_(std::move(name)) {}
 
   Tensors apply(Tensors&& out_grads, bool create_graph) override {
     AcquireGil gil;
     dispatch::GradMode mode(create_graph);
     Object list = own(wrap_list(out_grads));
-    Object result = own(PyObject_CallMethod(ctx_.get(), "_run_backward", "O", list.get()));
+    LentHistory lent(create_graph ? ctx_->get() : nullptr, *this);
+    Object result = own(PyObject_CallMethod(ctx_->get(), "_run_backward", "O", list.get()));
     Tensors grads = tensors_from(result.get(), "PyLayer.backward", true);
     check(grads.size() == edges.size(), ErrorKind::kValue, "[{}] backward returned {} gradients, expected {}", name_,
           grads.size(), edges.size());
     return grads;
   }
+  void visit_held(autograd::HeldVisitor& visitor) const override { visitor.object(ctx_.get()); }
   std::string name() const override { return name_; }
 
  private:
-  Object ctx_;
+  Ref<HeldObject> ctx_;
   std::string name_;
 };
 
@@ -167,40 +192,26 @@ PyObject* py_layer_record(PyObject*, PyObject* args) {
 }
 
 // saved_tensors_hooks: pairs of Python functions, the innermost last.
-struct PackedObject final : RefCounted {
-  explicit PackedObject(Object o) : object(std::move(o)) {}
-  ~PackedObject() override {
-    if (!Py_IsInitialized()) {
-      object.release();
-      return;
-    }
-    AcquireGil gil;
-    object = Object();
-  }
-  Object object;
-};
-
 struct PySavedHooks final : autograd::SavedTensorHooks {
-  PySavedHooks(Object pack, Object unpack) : pack_(std::move(pack)), unpack_(std::move(unpack)) {}
-  ~PySavedHooks() override {
-    if (!Py_IsInitialized()) {
-      pack_.object.release();
-      unpack_.object.release();
-    }
-  }
+  PySavedHooks(Object pack, Object unpack)
+      : pack_(make_ref<HeldObject>(std::move(pack))), unpack_(make_ref<HeldObject>(std::move(unpack))) {}
   Ref<RefCounted> pack(const Tensor& t) override {
     AcquireGil gil;
     Object arg = own(wrap(t));
-    return make_ref<PackedObject>(own(PyObject_CallOneArg(pack_.object.get(), arg.get())));
+    return make_ref<HeldObject>(own(PyObject_CallOneArg(pack_->get(), arg.get())));
   }
   Tensor unpack(RefCounted& packed) override {
     AcquireGil gil;
-    Object result = own(PyObject_CallOneArg(unpack_.object.get(), static_cast<PackedObject&>(packed).object.get()));
+    Object result = own(PyObject_CallOneArg(unpack_->get(), static_cast<HeldObject&>(packed).get()));
     return expect_tensor(result.get(), "result of unpack_hook");
+  }
+  void visit_held(autograd::HeldVisitor& visitor) const override {
+    visitor.object(pack_.get());
+    visitor.object(unpack_.get());
   }
 
  private:
-  PackedObject pack_, unpack_;
+  Ref<HeldObject> pack_, unpack_;
 };
 
 std::vector<Ref<autograd::SavedTensorHooks>>& saved_hooks() {

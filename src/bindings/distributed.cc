@@ -16,8 +16,8 @@ PyModuleDef definition{PyModuleDef_HEAD_INIT,
                        nullptr};
 
 // The GIL is given away while a rank waits for others, if this thread holds it.
-void* enter_wait() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
-void leave_wait(void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }
+void* enter_wait() { return PyGILState_Check() ? ReleaseGil::release() : nullptr; }
+void leave_wait(void* state) { ReleaseGil::acquire(static_cast<PyThreadState*>(state)); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "autograd/differentiate.h"
 #include "autograd/engine.h"
 #include "base/error.h"
+#include "bindings/held.h"
 #include "bindings/in_program.h"
 #include "bindings/tensor_methods.h"
 #include "dispatch/state.h"
@@ -34,26 +35,12 @@ PyObject* backward(PyObject* o, PyObject* args, PyObject* kwargs) {
   });
 }
 
-// A tensor hook in Python. Runs with the GIL; what it returns replaces the gradient.
-autograd::GradHook python_hook(PyObject* fn) {
-  auto* held = new Object(Object::borrow(fn));
-  std::shared_ptr<Object> shared(held, [](Object* p) {
-    if (!Py_IsInitialized()) return;
-    AcquireGil gil;
-    delete p;
-  });
-  return [shared](const Tensor& g) -> Tensor {
-    AcquireGil gil;
-    Object arg = own(wrap(g));
-    Object result = own(PyObject_CallOneArg(shared->get(), arg.get()));
-    return result.get() == Py_None ? Tensor() : expect_tensor(result.get(), "hook's result");
-  };
-}
+Ref<HeldObject> hold(PyObject* fn) { return make_ref<HeldObject>(Object::borrow(fn)); }
 
 PyObject* register_hook(PyObject* o, PyObject* fn) {
   return guard([&]() -> PyObject* {
     check(PyCallable_Check(fn), ErrorKind::kType, "[register_hook] expected a callable, got {}", Py_TYPE(fn)->tp_name);
-    uint64_t id = autograd::add_hook(self_tensor(o), python_hook(fn));
+    uint64_t id = autograd::add_hook(self_tensor(o), PythonHook{hold(fn)});
     return must(PyLong_FromUnsignedLongLong(id));
   });
 }
@@ -70,11 +57,7 @@ PyObject* register_backward_hook(PyObject* o, PyObject* fn) {
     Tensor& t = self_tensor(o);
     check(!t.stop_gradient() && autograd::is_leaf(t), ErrorKind::kRuntime,
           "[_register_backward_hook] expected a leaf tensor that needs a gradient");
-    auto shared = std::make_shared<Object>(Object::borrow(fn));
-    autograd::meta_of(t).after_accumulate.push_back([shared] {
-      AcquireGil gil;
-      own(PyObject_CallNoArgs(shared->get()));
-    });
+    autograd::meta_of(t).after_accumulate.push_back(PythonCall{hold(fn)});
     Py_RETURN_NONE;
   });
 }
@@ -83,11 +66,9 @@ PyObject* retain_grads(PyObject* o, PyObject*) {
   return guard([&]() -> PyObject* {
     Tensor& t = self_tensor(o);
     if (t.stop_gradient() || autograd::is_leaf(t)) Py_RETURN_NONE;
-    TensorImpl* impl = t.impl();  // no owning reference: the node would keep the tensor, the tensor the node
-    autograd::add_hook(t, [impl](const Tensor& g) {
-      Tensor self{Ref<TensorImpl>(impl)};
-      Tensor copy = ops::assign(g);
-      autograd::meta_of(self).grad = copy;
+    // The tensor may go before its node does, and the node must not keep it.
+    autograd::add_hook(t, [meta = Ref<autograd::Meta>(&autograd::meta_of(t))](const Tensor& g) {
+      meta->grad = ops::assign(g);
       return Tensor();
     });
     Py_RETURN_NONE;

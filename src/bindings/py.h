@@ -74,13 +74,24 @@ int guard_int(F&& f) noexcept {
 // Lets other Python threads run, where the work is long enough to pay for it.
 class ReleaseGil {
  public:
-  explicit ReleaseGil(bool wanted) : state_(wanted ? PyEval_SaveThread() : nullptr) {}
+  explicit ReleaseGil(bool wanted) : state_(wanted ? release() : nullptr) {}
   ~ReleaseGil() {
-    if (state_) PyEval_RestoreThread(state_);
+    if (state_) acquire(state_);
   }
   ReleaseGil(const ReleaseGil&) = delete;
 
+  static PyThreadState* release() {
+    ++threads_;
+    return PyEval_SaveThread();
+  }
+  static void acquire(PyThreadState* state) {
+    PyEval_RestoreThread(state);
+    --threads_;
+  }
+  static int threads() { return threads_; }  // that are between the two; to be asked under the lock
+
  private:
+  static inline int threads_ = 0;
   PyThreadState* state_;
 };
 class AcquireGil {

@@ -3,6 +3,7 @@
 // A tensor and its Python object refer to each other: the object owns the tensor; the tensor knows its living object,
 // so that the same tensor is the same object. When the object dies while C++ still holds the tensor (a saved input, a
 // parameter's gradient), the object's class and attributes are kept with the tensor and come back with the next object.
+#include "bindings/held.h"
 #include "bindings/in_program.h"
 #include "bindings/py.h"
 
@@ -22,21 +23,12 @@ PyTypeObject* tensor_type = nullptr;
 
 namespace {
 
-// What outlives a dead Python object.
-struct PyState {
-  PyTypeObject* type;
-  PyObject* dict;
-};
-
 PyTensor* self_of(PyObject* o) { return reinterpret_cast<PyTensor*>(o); }
 
 void drop_state(void* p) {
   if (!Py_IsInitialized()) return;
   AcquireGil gil;
-  auto* s = static_cast<PyState*>(p);
-  Py_XDECREF(s->type);
-  Py_XDECREF(s->dict);
-  delete s;
+  delete static_cast<PyState*>(p);
 }
 
 PyObject* make_object(PyTypeObject* type, Tensor t, PyObject* dict) {
@@ -50,11 +42,12 @@ PyObject* make_object(PyTypeObject* type, Tensor t, PyObject* dict) {
 int traverse(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
   Py_VISIT(self_of(o)->dict);
-  return 0;
+  return traverse_history(self_of(o)->tensor, visit, arg);
 }
 
 int clear(PyObject* o) {
   Py_CLEAR(self_of(o)->dict);
+  clear_history(self_of(o)->tensor);
   return 0;
 }
 
@@ -376,8 +369,7 @@ PyObject* wrap(Tensor t) {
   if (!t->py_state) [[likely]]
     return make_object(tensor_type, std::move(t), nullptr);
   auto* s = static_cast<PyState*>(std::exchange(t->py_state, nullptr));
-  PyObject* o = make_object(s->type, std::move(t), s->dict);
-  Py_DECREF(s->type);
+  PyObject* o = make_object(s->type, std::move(t), std::exchange(s->dict, nullptr));
   delete s;
   return o;
 }

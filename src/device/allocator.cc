@@ -37,9 +37,15 @@ size_t small_class(size_t rounded) {
   return 16 + (power - 10) * 4 + (rounded - (size_t{1} << power)) / step - 1;
 }
 
+// Of the host's memory as much may be reserved: half as much again as was in use lately, and this.
+constexpr int64_t kBeside = int64_t{256} << 20;
+constexpr Seconds kKeepUnused = 30;
+
 struct Cache {
   std::mutex mutex;
-  std::multimap<size_t, void*> large;                   // by rounded size
+  LargeBlocks large;                                    // by rounded size
+  int64_t most_now = 0, most_before = 0;                // in use, in this period of kKeepUnused and in the one before
+  std::atomic<Seconds> period{seconds_now()};           // when this one began
   std::array<std::vector<void*>, kSmallClasses> small;  // overflow of the threads' pools
   std::atomic<int64_t> in_use{0}, reserved{0}, peak_in_use{0}, peak_reserved{0};
   std::atomic<uint64_t> device_calls{0};
@@ -52,6 +58,12 @@ struct Cache {
   void count_use(int64_t bytes) {
     int64_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (bytes > 0) raise(peak_in_use, now);
+  }
+  // Bytes to give back before so many more are reserved. The mutex is held.
+  size_t excess(size_t bytes) const {
+    const int64_t lately = std::max(most_now, most_before);
+    const int64_t after = reserved.load(std::memory_order_relaxed) + static_cast<int64_t>(bytes);
+    return static_cast<size_t>(std::max<int64_t>(0, after - lately - lately / 2 - kBeside));
   }
   void count_reserved(int64_t bytes) {
     int64_t now = reserved.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -114,6 +126,65 @@ ThreadPools* pools() {
   if (thread_pools) [[likely]]
     return thread_pools;
   return make_pools();
+}
+
+void give_back(Cache& c, Place place, const std::vector<LargeBlocks::Block>& blocks) {
+  for (const LargeBlocks::Block& b : blocks) {
+    table(place).deallocate(place.index, b.data, b.bytes);
+    c.count_reserved(-static_cast<int64_t>(b.bytes));
+  }
+}
+
+struct Trimmers {
+  std::mutex mutex;
+  std::vector<std::function<void(Seconds)>> list;
+};
+Trimmers& trimmers() {
+  static auto* t = new Trimmers;
+  return *t;
+}
+
+// Whether there was something.
+bool trim_unused(Cache& c, Place place, Seconds before) {
+  if (place.is_cpu()) {
+    std::vector<std::function<void(Seconds)>> list;
+    {
+      std::lock_guard lock(trimmers().mutex);
+      list = trimmers().list;
+    }
+    for (auto& fn : list) fn(before);
+  }
+  std::vector<LargeBlocks::Block> blocks;
+  {
+    std::lock_guard lock(c.mutex);
+    blocks = c.large.unused_since(before);
+  }
+  give_back(c, place, blocks);
+  return !blocks.empty();
+}
+
+// Before so many more bytes of the host are reserved.
+void make_room(Cache& c, size_t bytes) {
+  std::vector<LargeBlocks::Block> excess;
+  {
+    std::lock_guard lock(c.mutex);
+    excess = c.large.oldest(c.excess(bytes));
+  }
+  give_back(c, Place::cpu(), excess);
+}
+
+// Once in a period: what nobody used during all of one.
+void age_host() {
+  Cache& c = cache(Place::cpu());
+  const Seconds now = seconds_now();
+  Seconds began = c.period.load(std::memory_order_relaxed);
+  if (now - began < kKeepUnused || !c.period.compare_exchange_strong(began, now)) return;
+  {
+    std::lock_guard lock(c.mutex);
+    c.most_before = std::exchange(c.most_now, c.in_use.load(std::memory_order_relaxed));
+  }
+  // Freed blocks of some MiB may lie between others on malloc's heap.
+  if (trim_unused(c, Place::cpu(), now - kKeepUnused)) ::malloc_trim(0);
 }
 
 void* from_device(Cache& c, Place place, size_t rounded) {
@@ -222,16 +293,14 @@ void* allocate(Place place, size_t bytes) {
   if (place.is_cpu() && rounded <= kSmallLimit) return allocate_small(rounded);
   Cache& c = cache(place);
   c.count_use(static_cast<int64_t>(rounded));
+  if (place.is_cpu()) age_host();
   {
     std::lock_guard lock(c.mutex);
-    auto it = c.large.lower_bound(rounded);
-    if (it != c.large.end() && it->first == rounded) {
-      void* p = it->second;
-      c.large.erase(it);
-      return p;
-    }
+    c.most_now = std::max(c.most_now, c.in_use.load(std::memory_order_relaxed));
+    if (void* p = c.large.take(rounded)) return p;
   }
   try {
+    if (place.is_cpu()) make_room(c, rounded);
     return from_device(c, place, rounded);
   } catch (...) {
     c.count_use(-static_cast<int64_t>(rounded));
@@ -246,7 +315,7 @@ void deallocate(Place place, void* ptr, size_t bytes) noexcept {
   Cache& c = cache(place);
   c.count_use(-static_cast<int64_t>(rounded));
   std::lock_guard lock(c.mutex);
-  c.large.emplace(rounded, ptr);
+  c.large.put(ptr, rounded);
 }
 
 AllocatorStats stats(Place place) {
@@ -265,50 +334,30 @@ void reset_peak(Place place) {
   c.peak_reserved.store(c.reserved.load());
 }
 
-namespace {
-struct Trimmers {
-  std::mutex mutex;
-  std::vector<std::function<void()>> list;
-};
-Trimmers& trimmers() {
-  static auto* t = new Trimmers;
-  return *t;
-}
-}  // namespace
-
-void on_trim(std::function<void()> fn) {
+void on_trim(std::function<void(Seconds before)> fn) {
   std::lock_guard lock(trimmers().mutex);
   trimmers().list.push_back(std::move(fn));
 }
 
-void* reserve_pages(size_t bytes) { return from_device(cache(Place::cpu()), Place::cpu(), bytes); }
+void* reserve_pages(size_t bytes) {
+  Cache& c = cache(Place::cpu());
+  make_room(c, bytes);
+  return from_device(c, Place::cpu(), bytes);
+}
 
 void release_pages(void* ptr, size_t bytes) noexcept {
   table(Place::cpu()).deallocate(0, ptr, bytes);
   cache(Place::cpu()).count_reserved(-static_cast<int64_t>(bytes));
 }
 
-void note_use(int64_t bytes) { cache(Place::cpu()).count_use(bytes); }
+void note_use(int64_t bytes) {
+  Cache& c = cache(Place::cpu());
+  c.count_use(bytes);
+  if (bytes > 0) age_host();
+}
 
 void trim(Place place) {
-  if (place.is_cpu()) {
-    std::vector<std::function<void()>> list;
-    {
-      std::lock_guard lock(trimmers().mutex);
-      list = trimmers().list;
-    }
-    for (auto& fn : list) fn();
-  }
-  Cache& c = cache(place);
-  std::multimap<size_t, void*> blocks;
-  {
-    std::lock_guard lock(c.mutex);
-    blocks.swap(c.large);
-  }
-  for (auto& [size, p] : blocks) {
-    table(place).deallocate(place.index, p, size);
-    c.count_reserved(-static_cast<int64_t>(size));
-  }
+  trim_unused(cache(place), place, kEver);
   if (place.is_cpu()) ::malloc_trim(0);  // what programs and their text took
 }
 

@@ -13,6 +13,7 @@ namespace {
 struct Block {
   char* data;
   size_t bytes;
+  device::Seconds since;
 };
 
 struct Pool {
@@ -22,14 +23,14 @@ struct Pool {
   static Pool& instance() {
     static auto* pool = [] {
       auto* p = new Pool;
-      device::on_trim([p] { p->trim(); });
+      device::on_trim([p](device::Seconds before) { p->trim(before); });
       return p;
     }();
     return *pool;
   }
 
   Block take(size_t bytes) {
-    Block old{nullptr, 0};
+    Block old{nullptr, 0, 0};
     {
       std::lock_guard lock(mutex);
       // The smallest that is large enough, of equal ones the one used last.
@@ -50,19 +51,22 @@ struct Pool {
       }
     }
     if (old.data) device::release_pages(old.data, old.bytes);
-    return {static_cast<char*>(device::reserve_pages(bytes)), bytes};
+    return {static_cast<char*>(device::reserve_pages(bytes)), bytes, 0};
   }
 
   void give(Block b) {
+    b.since = device::seconds_now();
     std::lock_guard lock(mutex);
     idle.push_back(b);
   }
 
-  void trim() {
+  void trim(device::Seconds before) {
     std::vector<Block> blocks;
     {
       std::lock_guard lock(mutex);
-      blocks.swap(idle);
+      auto unused = std::stable_partition(idle.begin(), idle.end(), [&](const Block& b) { return b.since >= before; });
+      blocks.assign(unused, idle.end());
+      idle.erase(unused, idle.end());
     }
     for (Block b : blocks) device::release_pages(b.data, b.bytes);
   }
@@ -83,7 +87,7 @@ Arena::Arena(size_t bytes) {
 Arena::~Arena() {
   if (!data_) return;
   device::note_use(-static_cast<int64_t>(bytes_));
-  Pool::instance().give({data_, bytes_});
+  Pool::instance().give({data_, bytes_, 0});
 }
 
 Arena& Arena::operator=(Arena&& o) noexcept {

@@ -19,6 +19,7 @@ class PyLayerContext:
     _unpack = None
     _materialize = True
     _dtype_consistent = True
+    _own_outputs = ()
     _backward = None  # in a captured program: as the trace calls it
 
     def save_for_backward(self, *tensors) -> None:
@@ -76,6 +77,29 @@ class PyLayerContext:
         flat: list = []
         _flatten(result, flat)
         return flat
+
+    def _unlink(self, outputs) -> None:
+        """Puts tensors without a history in the place of outputs among the attributes (``save_for_backward``, or set by hand):
+        an output's history leads to this context. The extension lends it to them while backward is recorded."""
+        at = {id(t): i for i, t in enumerate(outputs) if self._is_differentiable(t)}
+        twins: dict = {}
+
+        def twin(value):
+            if id(value) not in at:
+                return value
+            index = at[id(value)]
+            if index not in twins:
+                twins[index] = value.detach()
+            return twins[index]
+
+        for name, value in list(vars(self).items()):
+            if name in ("non_differentiable", "not_inplace_tensors"):
+                continue
+            if type(value) not in (tuple, list):
+                setattr(self, name, twin(value))
+            elif any(id(item) in at for item in value):
+                setattr(self, name, type(value)(twin(item) for item in value))
+        self._own_outputs = list(twins.items())
 
     def _is_differentiable(self, tensor) -> bool:
         return all(tensor is not other for other in self.non_differentiable)
@@ -168,7 +192,8 @@ class PyLayer(metaclass=_LayerMeta):
 
         versions = [t.inplace_version for t in tensors]
         forward = cls.forward
-        if core._core.trace.tracing():
+        capturing = core._core.trace.tracing()
+        if capturing:
             from ..jit.custom_gradient import converted
 
             forward, ctx._backward = converted(forward), converted(cls.backward)
@@ -182,6 +207,8 @@ class PyLayer(metaclass=_LayerMeta):
             flat = []
             _flatten(outputs, flat)
             ctx._outputs = [(t.shape, t.dtype) for t in flat]
+            if not capturing:
+                ctx._unlink(flat)
             return outputs
 
         return core._core.py_layer_apply(cls, ctx, tensors, run)

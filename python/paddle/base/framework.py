@@ -1,4 +1,4 @@
-"""Parameter (EagerParamBase) and how parameters are made."""
+"""Parameter (EagerParamBase)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import copy
 import paddle
 from paddle import Tensor
 
-from . import state, unique_name
-from .param_attr import ParamAttr
+from . import unique_name
 
 __all__ = ["EagerParamBase", "Parameter"]
 
 
-def _jit_sizes(shape):
+def sizes_of_parameter(shape):
     """A parameter's shape as a list of ints; ValueError for a negative size, TypeError for text."""
     if isinstance(shape, Tensor):
         shape = shape.tolist()
@@ -54,7 +53,7 @@ class EagerParamBase(Tensor):
             raise ValueError("The shape of Parameter should not be None")
         if dtype is None:
             raise ValueError("The dtype of Parameter should not be None")
-        self._adopt(paddle.zeros(_jit_sizes(shape), dtype), **kwargs)
+        self._adopt(paddle.zeros(sizes_of_parameter(shape), dtype), **kwargs)
 
     def __init_by_tensor__(self, data=None, requires_grad=True, **kwargs):
         if data is None:
@@ -163,62 +162,9 @@ def _rebuild(cls, array, dtype, name, trainable, attributes):
 Parameter = EagerParamBase
 
 
-def create_named_parameter(scope, shape, attr=None, dtype=None, is_bias=False, default_initializer=None):
-    """Makes the parameter that a layer (or function) called `scope` asks for.
-
-    Args:
-        scope (str): the unique name of the asker, such as ``linear_0``; the parameter becomes ``linear_0.w_0``.
-        shape (Sequence[int]): its sizes.
-        attr (ParamAttr | str | Initializer | bool | None): see `ParamAttr`; False asks for no parameter.
-        dtype (dtype, optional): the default dtype when None.
-        is_bias (bool): chooses the default initializer and the letter in the name.
-        default_initializer (Initializer, optional): used when `attr` brings none and no global one is set.
-
-    Returns:
-        EagerParamBase, or None when `attr` is False.
-    """
-    attr = ParamAttr._to_attr(attr)
-    if not attr:
-        return None
-    from ..nn.initializer.initializer import choose_initializer
-
-    attr = copy.copy(attr)
-    attr.initializer = choose_initializer(attr, is_bias, default_initializer)
-    if attr.name is None:
-        attr.name = unique_name.generate(scope + (".b" if is_bias else ".w"))
-    unique_name.dygraph_parameter_name_checker.add(attr.name)
-    return state.maker.parameter(
-        attr.initializer,
-        _jit_sizes(shape),
-        paddle.get_default_dtype() if dtype is None else dtype,
-        attr._to_kwargs(),
-    )
-
-
-def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
-    """Makes a free-standing parameter (``paddle.create_parameter``).
-
-    Args:
-        shape (Sequence[int] | Tensor): its sizes.
-        dtype (dtype): its data type.
-        name (str, optional): its name; ``create_parameter_<i>.w_0`` when None.
-        attr (ParamAttr, optional): further attributes.
-        is_bias (bool): starts from zeros rather than Xavier-uniform values when no initializer is given.
-        default_initializer (Initializer, optional): how it is filled unless `attr` says otherwise.
-
-    Returns:
-        EagerParamBase of shape `shape`.
-    """
-    attr = ParamAttr._to_attr(attr)
-    if attr and attr.name is None and name:
-        attr = copy.copy(attr)
-        attr.name = name
-    scope = unique_name.generate("create_parameter")
-    return create_named_parameter(scope, shape, attr, dtype, is_bias, default_initializer)
-
-
 # Names that clients import from here and that live elsewhere.
 _ELSEWHERE = {
+    "create_parameter": "nn._create", "create_named_parameter": "nn._create", "ParamAttr": "nn._param_attr",
     "in_dygraph_mode": "framework.mode", "in_dynamic_mode": "framework.mode", "in_pir_mode": "framework.mode",
     "in_dynamic_or_pir_mode": "framework.mode", "in_pir_executor_mode": "framework.mode",
     "use_pir_api": "framework.mode",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..nn._create import create_named_parameter
+from ..nn._param_attr import ParamAttr
 from . import unique_name
-from .param_attr import ParamAttr
 
 __all__ = ["LayerHelper"]
 
@@ -68,8 +69,6 @@ class LayerHelper:
         type=None,
     ):
         """A parameter named after this helper."""
-        from .framework import create_named_parameter
-
         parameter = create_named_parameter(self.name, shape, attr, dtype, is_bias, default_initializer)
         if parameter is not None and stop_gradient:
             parameter.stop_gradient = True

@@ -8,6 +8,9 @@ import warnings
 import paddle
 from paddle import nn
 
+from .flops_table import report
+from .static_flops import of_program
+
 __all__ = []
 
 
@@ -28,8 +31,6 @@ def flops(net, input_size, custom_ops=None, print_detail=False) -> int:
     if isinstance(net, nn.Layer):
         return _of_layer(net, paddle.randn(input_size), custom_ops or {}, print_detail)
     if isinstance(net, paddle.static.Program):
-        from .static_flops import of_program
-
         return of_program(net, print_detail)
     warnings.warn("Your model must be an instance of paddle.nn.Layer or paddle.static.Program.")
     return -1
@@ -122,22 +123,3 @@ def _of_layer(net, inputs, custom, print_detail) -> int:
         layer.__dict__.pop("total_ops", None)
         layer._buffers.pop("total_ops", None)  # where a counter added a tensor
     return report(["Layer Name", "Input Shape", "Output Shape", "Params", "Flops"], rows, print_detail)
-
-
-def _centred(text: str, width: int) -> str:
-    """A space too many goes to the left of a text of even length, to the right of others."""
-    left = (width - len(text) + (len(text) % 2 == 0)) // 2
-    return (" " * left + text).ljust(width)
-
-
-def report(head, rows, print_detail) -> int:
-    """Prints the rows, whose last two items are parameters and operations, and their sums; the sum of operations."""
-    if print_detail:
-        cells = [[str(c) for c in row] for row in [head, *rows]]
-        widths = [max(len(row[i]) for row in cells) + 2 for i in range(len(head))]
-        rule = "+" + "+".join("-" * w for w in widths) + "+"
-        lines = ["|" + "|".join(_centred(c, w) for c, w in zip(row, widths)) + "|" for row in cells]
-        print("\n".join([rule, lines[0], rule, *lines[1:], rule]))
-    total = sum(row[-1] for row in rows)
-    print(f"Total Flops: {total}     Total Params: {sum(row[-2] for row in rows)}")
-    return total

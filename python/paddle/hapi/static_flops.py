@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .dynamic_flops import report
+from .flops_table import report
 
 __all__ = []
 

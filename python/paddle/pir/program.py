@@ -302,6 +302,6 @@ class Block:
 
     def create_parameter(self, name=None, shape=None, dtype="float32", initializer=None, **kwargs):
         """A parameter of the program."""
-        from ..base.framework import create_parameter
+        from ..nn._create import create_parameter
 
         return create_parameter(shape, dtype, name, kwargs.get("attr"), False, initializer)

@@ -59,7 +59,7 @@ def _as_dtype(dtype):
 
 def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
     """``paddle.create_parameter``."""
-    from ..base.framework import create_parameter as make
+    from ..nn._create import create_parameter as make
 
     return make(shape, dtype, name, attr, is_bias, default_initializer)
 

@@ -7,6 +7,7 @@ import paddle.nn.functional as F  # noqa: N812
 from paddle import nn
 
 from .functional import linear
+from .linear import Linear
 
 __all__ = []
 
@@ -59,8 +60,6 @@ class MultiheadAttention(nn.Layer):
             for name in ("bias_k", "bias_v"):
                 shape = [1, 1, embed_dim]
                 setattr(self, name, self.create_parameter(shape, dtype=dtype, default_initializer=normal))
-        from . import Linear  # this module is read first
-
         self.out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
         if bias:
             self.out_proj.bias.set_value(paddle.zeros_like(self.out_proj.bias))

@@ -61,7 +61,6 @@ from .cross_entropy import (
     cross_entropy,
     margin_cross_entropy,
     nll_loss,
-    sigmoid_focal_loss,
     softmax_with_cross_entropy,
 )
 from .distance import (
@@ -104,6 +103,7 @@ from .loss import (
     log_loss,
     mse_loss,
     poisson_nll_loss,
+    sigmoid_focal_loss,
     smooth_l1_loss,
     square_error_cost,
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import paddle
 from paddle import _C_ops
 
-from .. import functional as F
 from .._alias import accepts
 from ._args import check_class_weights, check_reduction, names_errors, reduce
+from .common import label_smooth
+from .input import one_hot
 
 __all__ = []
 
@@ -91,7 +92,7 @@ def cross_entropy(
         if not soft_label:
             label, soft_label = _smoothed(input, label, axis, label_smoothing), True
         else:
-            label = F.label_smooth(label, epsilon=label_smoothing)
+            label = label_smooth(label, epsilon=label_smoothing)
     label, added = _column_labels(input, label, axis, soft_label)
     loss = _C_ops.cross_entropy_with_softmax(input, label, soft_label, use_softmax, True, ignore_index, axis)[1]
     if soft_label:
@@ -123,7 +124,7 @@ def _smoothed(input, label, axis, epsilon):
             return label.astype(input.dtype) * (1.0 - epsilon) + epsilon / input.shape[axis]
         label = paddle.squeeze(label, axis)
     axis = axis % len(input.shape)
-    hot = F.one_hot(label, input.shape[axis]).astype(input.dtype)
+    hot = one_hot(label, input.shape[axis]).astype(input.dtype)
     if axis != len(input.shape) - 1:
         order = list(range(len(input.shape) - 1))
         order.insert(axis, len(input.shape) - 1)
@@ -186,31 +187,6 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
 
 
 @names_errors
-def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
-    """Binary cross-entropy that counts easy examples less, over `normalizer`.
-
-    Args:
-        logit, label (Tensor): the same shape; labels in {0, 1}.
-        normalizer (Tensor, optional): one element.
-        alpha (float): weight of the positive class, in [0, 1].
-        gamma (float): how fast easy examples fade.
-
-    Source: Lin et al., 2017, Focal loss (https://arxiv.org/abs/1708.02002).
-    """
-    check_reduction("sigmoid_focal_loss", reduction)
-    if normalizer is not None and len(normalizer.shape) > 1:
-        raise ValueError(
-            f"Expected zero or one dimension of normalizer in sigmoid_focal_loss but got {len(normalizer.shape)}."
-        )
-    label = label.astype(logit.dtype)
-    entropy = F.binary_cross_entropy_with_logits(logit, label, reduction="none")
-    p = F.sigmoid(logit)
-    right = p * label + (1 - p) * (1 - label)
-    loss = (alpha * label + (1 - alpha) * (1 - label)) * paddle.pow(1 - right, gamma) * entropy
-    return reduce(loss if normalizer is None else loss / normalizer, reduction)
-
-
-@names_errors
 def margin_cross_entropy(
     logits, label, margin1=1.0, margin2=0.5, margin3=0.0, scale=64.0, group=None, return_softmax=False,
     reduction="mean",
@@ -231,7 +207,7 @@ def margin_cross_entropy(
     if group not in (None, False) and getattr(group, "nranks", 1) > 1:
         raise ValueError("[margin_cross_entropy] classes split over processes are not supported")
     label = label if len(label.shape) == len(logits.shape) else paddle.unsqueeze(label, -1)
-    hot = F.one_hot(paddle.squeeze(label, -1), logits.shape[-1]).astype(logits.dtype)
+    hot = one_hot(paddle.squeeze(label, -1), logits.shape[-1]).astype(logits.dtype)
     angle = paddle.acos(paddle.clip(logits, -1.0, 1.0))
     moved = paddle.cos(margin1 * angle + margin2) - margin3
     adjusted = scale * paddle.where(hot > 0, moved, logits)

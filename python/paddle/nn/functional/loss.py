@@ -6,14 +6,14 @@ from __future__ import annotations
 import paddle
 
 from ... import _C_ops
-from .. import functional as F
 from ._args import check_reduction, names_errors, reduce
+from .activation import log_sigmoid, sigmoid
+from .input import one_hot
 from .sequence_distance import edit_distance  # noqa: F401
 from .cross_entropy import (  # noqa: F401
     cross_entropy,
     margin_cross_entropy,
     nll_loss,
-    sigmoid_focal_loss,
     softmax_with_cross_entropy,
 )
 from .loss_margin import (  # noqa: F401
@@ -86,7 +86,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     """`binary_cross_entropy` of sigmoid(logit), without its overflow; `pos_weight` multiplies the positive part."""
     check_reduction("binary_cross_entropy_with_logits", reduction)
     # log(1 + e^-logit) as one operator: the parts of max(-logit, 0) + log1p(e^-|logit|) have no slope at 0
-    softplus = -F.log_sigmoid(logit)
+    softplus = -log_sigmoid(logit)
     if pos_weight is None:
         loss = (1.0 - label) * logit + softplus
     else:
@@ -178,8 +178,33 @@ def dice_loss(input, label, epsilon=0.00001, name=None):
     assert len(input.shape) >= 2, "The rank of input should be greater than or equal to 2."
     assert len(input.shape) == len(label.shape), "The rank of input and label should be equal"
     assert label.shape[-1] == 1, "The last dimension of label should be 1"
-    label = F.one_hot(paddle.squeeze(label, -1), input.shape[-1]).astype(input.dtype)
+    label = one_hot(paddle.squeeze(label, -1), input.shape[-1]).astype(input.dtype)
     axes = list(range(1, len(input.shape)))
     inside = paddle.sum(input * label, axis=axes)
     total = paddle.sum(input, axis=axes) + paddle.sum(label, axis=axes)
     return paddle.mean(1 - inside * 2 / (total + epsilon))
+
+
+@names_errors
+def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
+    """Binary cross-entropy that counts easy examples less, over `normalizer`.
+
+    Args:
+        logit, label (Tensor): the same shape; labels in {0, 1}.
+        normalizer (Tensor, optional): one element.
+        alpha (float): weight of the positive class, in [0, 1].
+        gamma (float): how fast easy examples fade.
+
+    Source: Lin et al., 2017, Focal loss (https://arxiv.org/abs/1708.02002).
+    """
+    check_reduction("sigmoid_focal_loss", reduction)
+    if normalizer is not None and len(normalizer.shape) > 1:
+        raise ValueError(
+            f"Expected zero or one dimension of normalizer in sigmoid_focal_loss but got {len(normalizer.shape)}."
+        )
+    label = label.astype(logit.dtype)
+    entropy = binary_cross_entropy_with_logits(logit, label, reduction="none")
+    p = sigmoid(logit)
+    right = p * label + (1 - p) * (1 - label)
+    loss = (alpha * label + (1 - alpha) * (1 - label)) * paddle.pow(1 - right, gamma) * entropy
+    return reduce(loss if normalizer is None else loss / normalizer, reduction)

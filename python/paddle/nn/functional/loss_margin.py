@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import paddle
 
-from .. import functional as F
 from ._args import check_reduction, names_errors, reduce
+from .activation import log_sigmoid, relu
+from .cross_entropy import softmax_with_cross_entropy
 from .distance import pairwise_distance
+from .input import one_hot
 
 __all__ = []
 
@@ -15,7 +17,7 @@ __all__ = []
 def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
     """max(0, -label * (input - other) + `margin`), label in {1, -1}."""
     check_reduction("margin_ranking_loss", reduction)
-    return reduce(F.relu(-label * (input - other) + margin), reduction)
+    return reduce(relu(-label * (input - other) + margin), reduction)
 
 
 @names_errors
@@ -24,7 +26,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     check_reduction("hinge_embedding_loss", reduction)
     zero = paddle.zeros_like(input)
     loss = paddle.where(label == 1.0, input, zero)
-    loss = loss + paddle.where(label == -1.0, F.relu(margin - input), zero)
+    loss = loss + paddle.where(label == -1.0, relu(margin - input), zero)
     return reduce(loss, reduction)
 
 
@@ -78,7 +80,6 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     check_reduction("multilabel_soft_margin_loss", reduction)
     if list(input.shape) != list(label.shape):
         raise ValueError(f"The input and label should have same dimension,but received {input.shape}!={label.shape}")
-    log_sigmoid = F.log_sigmoid
     loss = -(label * log_sigmoid(input) + (1 - label) * log_sigmoid(-input))
     if weight is not None:
         loss = loss * weight
@@ -106,7 +107,7 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
     classes = input.shape[1]
     valid = paddle.cumsum((label < 0).astype("int64"), axis=1) == 0
     index = paddle.where(valid, label, paddle.zeros_like(label)).astype("int64")
-    hot = F.one_hot(index, classes).astype(input.dtype)
+    hot = one_hot(index, classes).astype(input.dtype)
     mask = valid.astype(input.dtype)
     is_target = (paddle.sum(hot * mask.unsqueeze(-1), axis=1) > 0).astype(input.dtype)
     target = paddle.take_along_axis(input, index, 1)
@@ -202,5 +203,5 @@ def npair_loss(anchor, positive, labels, l2_reg=0.002):
     same = same / paddle.sum(same, axis=1, keepdim=True)
     squares = paddle.mean(paddle.sum(anchor * anchor, 1)) + paddle.mean(paddle.sum(positive * positive, 1))
     similarity = paddle.matmul(anchor, positive, transpose_y=True)
-    entropy = F.softmax_with_cross_entropy(similarity, same, soft_label=True)
+    entropy = softmax_with_cross_entropy(similarity, same, soft_label=True)
     return squares * 0.25 * l2_reg + paddle.mean(paddle.sum(same * entropy, 0))

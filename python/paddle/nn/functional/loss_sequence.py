@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import paddle
 
-from .. import functional as F
+from .activation import log_softmax
 from ._args import check_rank, check_reduction, names_errors, reduce
 
 __all__ = []
@@ -39,7 +39,7 @@ def ctc_loss(
     check_reduction("ctc_loss", reduction)
     check_rank("ctc_loss", "log_probs", log_probs, 3)
     check_rank("ctc_loss", "labels", labels, 2)
-    logits = F.log_softmax(log_probs, axis=-1)
+    logits = log_softmax(log_probs, axis=-1)
     steps, batch = logits.shape[0], logits.shape[1]
     labels, label_lengths, input_lengths = (t.astype("int64") for t in (labels, label_lengths, input_lengths))
     width = 2 * labels.shape[1] + 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import paddle
 
-from .. import functional as F
 from ._args import names_errors
+from .activation import log_softmax
+from .common import linear
 
 __all__ = []
 
@@ -89,14 +90,14 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
     else:
         raise ValueError("0D or 1D label tensor expected, multi-label not supported")
     bounds = [0, *[int(c) for c in cutoffs]]
-    head = F.log_softmax(F.linear(input, head_weight, head_bias), axis=1)
+    head = log_softmax(linear(input, head_weight, head_bias), axis=1)
     first = bounds[1]
     chosen = paddle.clip(label, 0, first - 1)
     output = paddle.take_along_axis(head, chosen.unsqueeze(1), 1).squeeze(1)
     for i, (project, out_weight) in enumerate(tail_weights[: len(bounds) - 2]):
         low, high = bounds[i + 1], bounds[i + 2]
         inside = paddle.logical_and(label >= low, label < high)
-        local = F.log_softmax(paddle.matmul(paddle.matmul(input, project), out_weight), axis=1)
+        local = log_softmax(paddle.matmul(paddle.matmul(input, project), out_weight), axis=1)
         index = paddle.clip(label - low, 0, high - low - 1)
         value = head[:, first + i] + paddle.take_along_axis(local, index.unsqueeze(1), 1).squeeze(1)
         output = paddle.where(inside, value, output)

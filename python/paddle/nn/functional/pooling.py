@@ -12,8 +12,8 @@ import math
 import paddle
 from paddle import _C_ops
 
-from .. import functional as F
 from ._args import as_list, channels_last, padding_of
+from .padding import pad
 
 __all__ = []
 
@@ -227,7 +227,7 @@ def _filled(op, x, kernel, stride, padding, data_format="NCHW"):
     sizes = x.shape[1:3] if last else x.shape[2:4]
     for i in range(2):
         pads[2 * i + 1] += -(sizes[i] + pads[2 * i] + pads[2 * i + 1] - kernel[i]) % stride[i]
-    return F.pad(x, [pads[2], pads[3], pads[0], pads[1]], data_format=data_format), 0
+    return pad(x, [pads[2], pads[3], pads[0], pads[1]], data_format=data_format), 0
 
 
 def _as_row(size, unit):

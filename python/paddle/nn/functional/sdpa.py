@@ -10,7 +10,7 @@ import math
 import paddle
 from paddle import _C_ops
 
-from .. import functional as F
+from .activation import softmax
 from .dropout import dropout as _dropout
 
 __all__ = []
@@ -45,7 +45,7 @@ def attend(query, key, value, mask=None, dropout=0.0, causal=False, training=Tru
             scores = paddle.where(mask, scores, paddle.full([], -math.inf, scores.dtype))
         else:
             scores = scores + mask.astype(scores.dtype)
-    weights = F.softmax(scores, axis=-1)
+    weights = softmax(scores, axis=-1)
     used = _dropout(weights, dropout, training=training) if dropout else weights
     out = paddle.transpose(paddle.matmul(used, v), [0, 2, 1, 3])
     return out, weights, scores

@@ -6,6 +6,8 @@ import math
 
 import paddle
 
+from ...base.framework import EagerParamBase
+
 __all__ = []
 
 
@@ -33,7 +35,6 @@ class Initializer:
 
     def _make_parameter(self, shape, dtype, kwargs):
         """A new parameter, without a second copy of the values where the initializer can make them itself."""
-        from ...base.framework import EagerParamBase
         from .lazy_init import lazy_init_helper
 
         if lazy_init_helper().state:

@@ -7,8 +7,8 @@ import warnings
 
 import paddle
 
-from ...base.param_attr import ParamAttr
 from .. import functional as F
+from .._param_attr import ParamAttr
 from ..initializer import Constant
 from .layers import Layer
 

@@ -9,8 +9,9 @@ import paddle
 from paddle import Tensor
 
 from ...base import unique_name
-from ...base.framework import EagerParamBase, create_named_parameter
+from ...base.framework import EagerParamBase
 from .._alias import accepts
+from .._create import create_named_parameter
 from ._convert import ConvertMixin
 from ._hooks import HookRemoveHelper, call_with_hooks
 from ._state import StateMixin

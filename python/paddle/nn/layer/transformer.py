@@ -7,8 +7,8 @@ from collections import namedtuple
 
 import paddle
 
-from ...base.param_attr import ParamAttr
 from .. import functional as F
+from .._param_attr import ParamAttr
 from ..functional.sdpa import fused
 from .common import Dropout, Linear
 from .container import LayerList

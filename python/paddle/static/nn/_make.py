@@ -5,9 +5,9 @@ from __future__ import annotations
 import paddle
 
 from ...base import unique_name
-from ...base.framework import create_named_parameter
 from ...nn import functional as F
 from ...nn import initializer as I
+from ...nn._create import create_named_parameter
 
 
 class Maker:

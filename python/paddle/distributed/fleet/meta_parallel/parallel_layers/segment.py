@@ -66,7 +66,5 @@ class SegmentLayers:
 
 
 def _name_of(layer) -> str:
-    from .pp_layers import LayerDesc
-
-    function = layer.layer_func if isinstance(layer, LayerDesc) else layer
+    function = getattr(layer, "layer_func", layer)  # of a LayerDesc
     return getattr(function, "__name__", type(function).__name__)
