@@ -106,7 +106,6 @@ struct FactorRule {
 
 // Named rules; named_rules.cc lists the built-in ones. Registering again replaces.
 using RuleFunction = RuleInstance (*)(const CallInfo&);
-void register_rule(std::string name, RuleFunction function);
 RuleFunction find_rule(std::string_view name);  // nullptr if there is none
 
 }  // namespace paddle::spmd

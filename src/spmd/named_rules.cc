@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 
 namespace paddle::spmd {
 namespace {
@@ -24,9 +23,10 @@ RuleInstance string(const CallInfo& call) {
 // Everything on every rank. shape and numel too: a shard would tell its own size.
 RuleInstance replicate(const CallInfo& call) { return RuleBuilder(call).finish(); }
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, RuleFunction, std::less<>> rules{
+using Rules = std::map<std::string, RuleFunction, std::less<>>;
+const Rules& rules() {
+  static const auto* all = new Rules{
+      // never destroyed: rules may be asked for at exit
       {"reshape", named::reshape},
       {"flatten", named::reshape},
       {"squeeze", named::reshape},
@@ -77,24 +77,14 @@ struct Registry {
       {"embedding", string<"..., vd -> ...d; sum v; local v; linear 1">},
       {"take_along_axis", string<"i..., j... -> j...; whole i(axis); at j(axis)">},
   };
-};
-
-Registry& registry() {
-  static Registry* r = new Registry;  // never destroyed: rules may be asked for at exit
-  return *r;
+  return *all;
 }
 
 }  // namespace
 
-void register_rule(std::string name, RuleFunction function) {
-  std::lock_guard lock(registry().mutex);
-  registry().rules[std::move(name)] = function;
-}
-
 RuleFunction find_rule(std::string_view name) {
-  std::lock_guard lock(registry().mutex);
-  auto it = registry().rules.find(name);
-  return it == registry().rules.end() ? nullptr : it->second;
+  auto it = rules().find(name);
+  return it == rules().end() ? nullptr : it->second;
 }
 
 }  // namespace paddle::spmd

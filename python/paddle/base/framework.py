@@ -117,13 +117,6 @@ class EagerParamBase(Tensor):
         self._init_func()
         self._init_func = None
 
-    def _copy_attributes(self, source):
-        self.optimize_attr = dict(source.optimize_attr)
-        self.regularizer = source.regularizer
-        self.do_model_average = source.do_model_average
-        self.need_clip = source.need_clip
-        self.is_distributed = source.is_distributed
-
     def __deepcopy__(self, memo):
         value = paddle.assign(self.detach())
         clone = type(self).from_tensor(

@@ -7,7 +7,7 @@ import contextlib
 import numpy as np
 
 from ..base import core, unique_name
-from .program import default_main_program, default_startup_program
+from .program import default_main_program
 from .state import declare
 
 __all__ = [
@@ -143,8 +143,3 @@ def device_guard(device=None):
     from ..device import device_guard as guard
 
     return guard(device)
-
-
-def startup_of(program):
-    """The start-up program that is used where none is given."""
-    return default_startup_program() if program is None else program

@@ -24,8 +24,6 @@ inline AxisList common(const AxisList& a, const AxisList& b) { return minus(a, m
 
 inline bool subset(const AxisList& a, const AxisList& b) { return minus(a, b).empty(); }
 
-inline bool same_axes(const AxisList& a, const AxisList& b) { return sorted(a) == sorted(b); }
-
 // Iterations of loops over all of them.
 inline Index extent_of(const Axes& axes, const AxisList& list) {
   Index n = 1;

@@ -13,7 +13,7 @@ from .early_exit import EXIT_FLAGS, RETURN_FLAG, RETURN_VALUE
 from .errors import BranchRankError, Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, user_location
 from .slots import MISSING, BoxSlot, Found, Snapshot, Watch, assign
 from .texts import TracedText, assert_traced
-from .values import as_tensor, common_dtype, describe, is_leaf_value, is_number, number_dtype, same, truth, type_of
+from .values import as_tensor, common_dtype, describe, is_leaf_value, is_number, same, truth, type_of, zero_like
 
 
 class _Merge:
@@ -87,7 +87,7 @@ class _Merge:
         leaves: list = []
         structure = flatten(known, leaves, _plain)
         with self.regions[side]:
-            blank = [_zeros(v) if is_leaf_value(v) and not api.is_array(v) else v for v in leaves]
+            blank = [zero_like(v) if is_leaf_value(v) and not api.is_array(v) else v for v in leaves]
         pairs = [(v, z) if side == 1 else (z, v) for v, z in zip(leaves, blank)]
         parts = [self._leaf(x, y) if x is not y else lambda results, x=x: x for x, y in pairs]
         return lambda results: unflatten(structure, [p(results) for p in parts])
@@ -154,12 +154,6 @@ def _item(v):
     if isinstance(v, TracedList):
         return [v]
     return v[-1:]
-
-
-def _zeros(v):
-    if api.is_tensor(v):
-        return api.constant(0, tuple(v.shape), api.dtype_name(v.dtype))
-    return api.constant(0, (), number_dtype(v))
 
 
 def trace_if(

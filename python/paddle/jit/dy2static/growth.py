@@ -8,7 +8,7 @@ from typing import Any
 from .. import _trace_api as api
 from ..structure import flatten, unflatten
 from .containers import TracedList
-from .values import is_leaf_value, number_dtype
+from .values import is_leaf_value, zero_like
 
 
 class NewKeys:
@@ -71,10 +71,4 @@ def _has_zeros(value) -> bool:
 def _zeros(value):
     leaves: list = []
     structure = flatten(value, leaves)
-    return unflatten(structure, [v if v is None else _zero(v) for v in leaves])
-
-
-def _zero(v):
-    if api.is_tensor(v):
-        return api.constant(0, tuple(v.shape), api.dtype_name(v.dtype))
-    return api.constant(0, (), number_dtype(v))
+    return unflatten(structure, [v if v is None else zero_like(v) for v in leaves])

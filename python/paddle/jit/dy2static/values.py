@@ -52,6 +52,13 @@ def number_dtype(x) -> str:
     return "complex64" if type(x) is complex else "int64"
 
 
+def zero_like(v):
+    """Zeros as a tensor is, or a tensor of the number's type."""
+    if api.is_tensor(v):
+        return api.constant(0, tuple(v.shape), api.dtype_name(v.dtype))
+    return api.constant(0, (), number_dtype(v))
+
+
 def dtype_kind(name: str) -> int:
     if name == "bool":
         return 0

@@ -101,6 +101,12 @@ def check_rank(op, name, x, rank):
         raise ValueError(f"[{op}] expected {name} with {rank} axes, got shape {list(x.shape)}")
 
 
+def check_spatial_rank(x, n, op):
+    """ValueError unless `x` is a batch of `n`-dimensional images with channels."""
+    if len(x.shape) != n + 2:
+        raise ValueError(f"[{op}] expected x with {n + 2} dimensions, got shape {list(x.shape)}")
+
+
 def check_class_weights(op, weight, classes):
     """ValueError unless there is one weight for each class."""
     if not sizes_agree(weight.shape[-1], classes):

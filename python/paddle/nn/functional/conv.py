@@ -11,7 +11,7 @@ import paddle
 from paddle import _C_ops
 
 from .._alias import accepts
-from ._args import as_list, channels_last, padding_of
+from ._args import as_list, channels_last, check_spatial_rank, padding_of
 
 __all__ = []
 
@@ -22,11 +22,6 @@ def _add_bias(out, bias, last):
     if last:
         return out + bias
     return out + bias.reshape([1, -1] + [1] * (len(out.shape) - 2))
-
-
-def _check_rank(x, n, op):
-    if len(x.shape) != n + 2:
-        raise ValueError(f"[{op}] expected x with {n + 2} dimensions, got shape {list(x.shape)}")
 
 
 def _check_groups(x, weight, groups, last, op, transposed=False):
@@ -45,7 +40,7 @@ def _check_groups(x, weight, groups, last, op, transposed=False):
 
 def _conv(op, kernel, n, x, weight, bias, stride, padding, dilation, groups, data_format):
     last = channels_last(data_format, n, op)
-    _check_rank(x, n, op)
+    check_spatial_rank(x, n, op)
     _check_groups(x, weight, groups, last, op)
     padding, algorithm = padding_of(padding, n, last, op)
     stride, dilation = as_list(stride, n, "stride", op), as_list(dilation, n, "dilation", op)
@@ -87,7 +82,7 @@ def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
 def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCL", name=None):
     """1-D convolution of [N, C, L] (or "NLC") with a weight [C_out, C / groups, k]; else as `conv2d`."""
     last = channels_last(data_format, 1, "conv1d")
-    _check_rank(x, 1, "conv1d")
+    check_spatial_rank(x, 1, "conv1d")
     _check_groups(x, weight, groups, last, "conv1d")
     padding, algorithm = padding_of(padding, 1, last, "conv1d")
     padding = [0, 0, *padding] if len(padding) == 2 else [0, *padding]
@@ -126,7 +121,7 @@ def _output_padding(op, n, x, weight, stride, padding, algorithm, dilation, outp
 
 def _transpose(op, kernel, n, x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, fmt):
     last = channels_last(fmt, n, op)
-    _check_rank(x, n, op)
+    check_spatial_rank(x, n, op)
     _check_groups(x, weight, groups, last, op, transposed=True)
     stride, dilation = as_list(stride, n, "stride", op), as_list(dilation, n, "dilation", op)
     padding, algorithm = padding_of(padding, n, last, op)
@@ -173,7 +168,7 @@ def conv1d_transpose(
     """1-D transposed convolution of [N, C, L] with a weight [C, C_out / groups, k]; else as `conv2d_transpose`."""
     op = "conv1d_transpose"
     last = channels_last(data_format, 1, op)
-    _check_rank(x, 1, op)
+    check_spatial_rank(x, 1, op)
     _check_groups(x, weight, groups, last, op, transposed=True)
     stride, dilation = as_list(stride, 1, "stride", op), as_list(dilation, 1, "dilation", op)
     padding, algorithm = padding_of(padding, 1, last, op)

@@ -12,19 +12,14 @@ import math
 import paddle
 from paddle import _C_ops
 
-from ._args import as_list, channels_last, padding_of
+from ._args import as_list, channels_last, check_spatial_rank, padding_of
 from .padding import pad
 
 __all__ = []
 
 
-def _check(x, n, op):
-    if len(x.shape) != n + 2:
-        raise ValueError(f"[{op}] expected x with {n + 2} dimensions, got shape {list(x.shape)}")
-
-
 def _window(op, n, x, kernel_size, stride, padding, last, ceil_mode):
-    _check(x, n, op)
+    check_spatial_rank(x, n, op)
     kernel = as_list(kernel_size, n, "kernel_size", op)
     stride = kernel if stride is None else as_list(stride, n, "stride", op)
     if any(isinstance(s, int) and s <= 0 for s in (*stride, *kernel)):
@@ -152,7 +147,7 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
 def _unpool(op, n, x, indices, kernel_size, stride, padding, fmt, output_size):
     if channels_last(fmt, n, op):
         raise ValueError(f"[{op}] expected channels first, got data_format {fmt!r}")
-    _check(x, n, op)
+    check_spatial_rank(x, n, op)
     kernel = as_list(kernel_size, n, "kernel_size", op)
     stride = kernel if stride is None else as_list(stride, n, "stride", op)
     padding = as_list(padding, n, "padding", op)

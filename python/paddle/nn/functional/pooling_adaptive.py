@@ -8,7 +8,7 @@ import paddle
 from paddle import _C_ops
 
 from .._alias import accepts
-from ._args import channels_last
+from ._args import channels_last, check_spatial_rank
 
 __all__ = []
 
@@ -23,14 +23,9 @@ def _sizes(output_size, spatial, op):
     return [size if want is None else want for want, size in zip(sizes, spatial)]
 
 
-def _check(x, n, op):
-    if len(x.shape) != n + 2:
-        raise ValueError(f"[{op}] expected x with {n + 2} dimensions, got shape {list(x.shape)}")
-
-
 def _avg(op, kernel, n, x, output_size, fmt):
     last = channels_last(fmt, n, op)
-    _check(x, n, op)
+    check_spatial_rank(x, n, op)
     sizes = _sizes(output_size, list(x.shape[1:-1] if last else x.shape[2:]), op)
     return kernel(x, sizes, [1] * n, [0] * n, False, True, fmt, "avg", False, True, "EXPLICIT")
 
@@ -38,7 +33,7 @@ def _avg(op, kernel, n, x, output_size, fmt):
 @accepts(x="input")
 def adaptive_avg_pool1d(x, output_size, name=None):
     """Means over `output_size` (int) windows of [N, C, L]."""
-    _check(x, 1, "adaptive_avg_pool1d")
+    check_spatial_rank(x, 1, "adaptive_avg_pool1d")
     size = output_size[0] if isinstance(output_size, (list, tuple)) else output_size
     out = _avg("adaptive_avg_pool1d", _C_ops.pool2d, 2, paddle.unsqueeze(x, 2), [1, size], "NCHW")
     return paddle.squeeze(out, 2)
@@ -65,7 +60,7 @@ def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
 
 
 def _max(op, indexed, n, x, output_size, return_mask):
-    _check(x, n, op)
+    check_spatial_rank(x, n, op)
     sizes = _sizes(output_size, list(x.shape[2:]), op)
     out, mask = indexed(x, sizes, [1] * n, [0] * n, False, True, False)
     return (out, mask) if return_mask else out
@@ -74,7 +69,7 @@ def _max(op, indexed, n, x, output_size, return_mask):
 @accepts(x="input", return_mask="return_indices")
 def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     """Maxima over `output_size` (int) windows of [N, C, L]; with `return_mask` also their positions."""
-    _check(x, 1, "adaptive_max_pool1d")
+    check_spatial_rank(x, 1, "adaptive_max_pool1d")
     size = output_size[0] if isinstance(output_size, (list, tuple)) else output_size
     out = _max("adaptive_max_pool1d", _C_ops.max_pool2d_with_index, 2, paddle.unsqueeze(x, 2), [1, size], return_mask)
     return tuple(paddle.squeeze(o, 2) for o in out) if return_mask else paddle.squeeze(out, 2)
@@ -108,7 +103,7 @@ def _fractional_windows(size, out, kernel, u):
 
 
 def _fractional(op, n, x, output_size, kernel_size, random_u, return_mask):
-    _check(x, n, op)
+    check_spatial_rank(x, n, op)
     spatial = list(x.shape[2:])
     sizes = _sizes(output_size, spatial, op)
     kernel = [0] * n if kernel_size is None else _sizes(kernel_size, spatial, op)

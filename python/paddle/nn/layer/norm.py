@@ -23,7 +23,6 @@ __all__ = []
 
 
 class _InstanceNormBase(Layer):
-    _formats = ()
     _ranks = ()
 
     def __init__(

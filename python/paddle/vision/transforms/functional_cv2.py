@@ -178,13 +178,8 @@ def _sampled(img, x, y, interpolation, fill):
     return _rounded(total, img.dtype)
 
 
-def _grid(height, width):
-    y, x = np.meshgrid(np.arange(height, dtype=np.float64), np.arange(width, dtype=np.float64), indexing="ij")
-    return x, y
-
-
 def affine(img, matrix, interpolation="nearest", fill=0):
-    x, y = _grid(*img.shape[:2])
+    x, y = geometry.grid(*img.shape[:2])
     a, b, c, d, e, f = matrix
     return _sampled(img, a * x + b * y + c, d * x + e * y + f, interpolation, fill)
 
@@ -194,14 +189,14 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     cx, cy = (width / 2, height / 2) if center is None else center
     a, b, c, d, e, f = geometry.affine_inverse((cx, cy), -angle, (0, 0), 1.0, (0, 0))
     out_width, out_height = geometry.rotated_size(width, height, angle) if expand else (width, height)
-    x, y = _grid(out_height, out_width)
+    x, y = geometry.grid(out_height, out_width)
     x, y = x - (out_width - width) / 2, y - (out_height - height) / 2
     return _sampled(img, a * x + b * y + c, d * x + e * y + f, interpolation, fill)
 
 
 def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
     a, b, c, d, e, f, g, h = geometry.perspective_coefficients(startpoints, endpoints)
-    x, y = _grid(*img.shape[:2])
+    x, y = geometry.grid(*img.shape[:2])
     w = g * x + h * y + 1
     return _sampled(img, (a * x + b * y + c) / w, (d * x + e * y + f) / w, interpolation, fill)
 

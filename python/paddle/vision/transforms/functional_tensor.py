@@ -197,14 +197,9 @@ def _sampled(img, x, y, interpolation, fill, data_format):
     return out.squeeze(0) if len(img.shape) == 3 else out
 
 
-def _grid(height, width):
-    y, x = np.meshgrid(np.arange(height, dtype=np.float64), np.arange(width, dtype=np.float64), indexing="ij")
-    return x, y
-
-
 def affine(img, matrix, interpolation="nearest", fill=0, data_format="CHW"):
     _, rows, cols = _axes(img, data_format)
-    x, y = _grid(img.shape[rows], img.shape[cols])
+    x, y = geometry.grid(img.shape[rows], img.shape[cols])
     a, b, c, d, e, f = matrix
     return _sampled(img, a * x + b * y + c, d * x + e * y + f, interpolation, fill, data_format)
 
@@ -215,7 +210,7 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
     cx, cy = ((width - 1) / 2, (height - 1) / 2) if center is None else center
     a, b, c, d, e, f = geometry.affine_inverse((cx, cy), -angle, (0, 0), 1.0, (0, 0))
     out_width, out_height = geometry.rotated_size(width, height, angle) if expand else (width, height)
-    x, y = _grid(out_height, out_width)
+    x, y = geometry.grid(out_height, out_width)
     x, y = x - (out_width - width) / 2, y - (out_height - height) / 2
     return _sampled(img, a * x + b * y + c, d * x + e * y + f, interpolation, fill, data_format)
 
@@ -223,7 +218,7 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
 def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0, data_format="CHW"):
     _, rows, cols = _axes(img, data_format)
     a, b, c, d, e, f, g, h = geometry.perspective_coefficients(startpoints, endpoints)
-    x, y = _grid(img.shape[rows], img.shape[cols])
+    x, y = geometry.grid(img.shape[rows], img.shape[cols])
     w = g * x + h * y + 1
     return _sampled(img, (a * x + b * y + c) / w, (d * x + e * y + f) / w, interpolation, fill, data_format)
 

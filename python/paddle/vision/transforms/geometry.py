@@ -99,3 +99,9 @@ def fill_values(fill, channels):
         raise ValueError(f"The number of elements in 'fill' does not match the number of bands of the image "
                          f"({len(fill)} != {channels})")  # fmt: skip
     return list(fill)
+
+
+def grid(height, width):
+    """The x and the y of each pixel."""
+    y, x = np.meshgrid(np.arange(height, dtype=np.float64), np.arange(width, dtype=np.float64), indexing="ij")
+    return x, y

@@ -31,7 +31,6 @@ class VectorMath {
   V is_nan(V x) { return b_.CreateFCmpUNO(x, x); }
   V as_int(V x);
   V as_float(V bits, V like);
-  V with_type(llvm::Type* element, V like, V* out = nullptr);
   llvm::Type* shaped(llvm::Type* element, V like);
   // A whole number, as one and, where 2^n is put together from bits, as an integer whose lowest bits are n plus as many
   // of the exponent's biases as were asked for; what stands above them doesn't matter.
