@@ -85,21 +85,22 @@ class PyLayerContext:
         twins: dict = {}
 
         def twin(value):
-            if id(value) not in at:
+            index = at.get(id(value))
+            if index is None:
                 return value
-            index = at[id(value)]
             if index not in twins:
                 twins[index] = value.detach()
             return twins[index]
 
-        for name, value in list(vars(self).items()):
-            if name in ("non_differentiable", "not_inplace_tensors"):
+        for name, value in list(self.__dict__.items()):
+            if name in ("_needs", "_outputs", "non_differentiable", "not_inplace_tensors"):
                 continue
-            if type(value) not in (tuple, list):
-                setattr(self, name, twin(value))
-            elif any(id(item) in at for item in value):
-                setattr(self, name, type(value)(twin(item) for item in value))
-        self._own_outputs = list(twins.items())
+            if id(value) in at:
+                self.__dict__[name] = twin(value)
+            elif type(value) in (tuple, list) and any(id(item) in at for item in value):
+                self.__dict__[name] = type(value)(twin(item) for item in value)
+        if twins:
+            self._own_outputs = list(twins.items())
 
     def _is_differentiable(self, tensor) -> bool:
         return all(tensor is not other for other in self.non_differentiable)
