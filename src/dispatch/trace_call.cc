@@ -8,6 +8,7 @@
 #include "dispatch/state.h"
 #include "dispatch/trace.h"
 #include "pir/op_args.h"
+#include "pir/record_types.h"
 
 namespace paddle::dispatch {
 namespace {
@@ -42,7 +43,7 @@ class EmitCall {
     check(op.meta != nullptr, ErrorKind::kNotImplemented, "[{}] has no shape rule and can't be captured", op.name);
     traced_.inplace = c_.inplace;
     traced_.place = place_;
-    op.meta(traced_);
+    pir::infer_metas(traced_);
     c_.place = place_;
     const pir::OpDef& def = pir::op_def(op);
     std::vector<pir::Value> operands;

@@ -71,7 +71,7 @@ std::unique_ptr<Frame> Executable::fresh_frame() const {
   frame->tensors.resize(num_slots_);
   frame->lists.resize(num_lists_);
   frame->stacks.resize(num_lists_);
-  frame->symbols.resize(symbol_index_.size());
+  frame->symbols.assign(symbol_index_.size(), Frame::kUntold);
   frame->symbol_index = &symbol_index_;
   return frame;
 }

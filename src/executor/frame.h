@@ -46,6 +46,7 @@ struct Frame {
   std::vector<Tensors> lists;
   std::vector<std::vector<std::vector<OutSlot>>> stacks;
   const std::unordered_map<int64_t, uint32_t>* symbol_index = nullptr;
+  static constexpr int64_t kUntold = INT64_MIN;  // no tensor has said yet what a symbol stands for
   std::vector<int64_t> symbols;
   Generator* keys = nullptr;
   Place place;  // where the program runs
@@ -71,7 +72,11 @@ struct Frame {
 
   int64_t value(Dim d) const {
     if (d.is_const()) return d.value();
-    return evaluate(d, [this](int64_t id) { return symbols[symbol_index->at(id)]; });
+    return evaluate(d, [this](int64_t id) {
+      const int64_t v = symbols[symbol_index->at(id)];
+      PD_INVARIANT(v != kUntold);
+      return v;
+    });
   }
   Shape values(std::span<const Dim> dims) const {
     Shape s;

@@ -220,7 +220,7 @@ class Analysis {
         model.buffer_of[s] = buffer;
         model.values.push_back({s, buffer, slots_[s].shape});
       }
-      if (i.kind == Kind::kGroup && i.group.code) {
+      if (i.kind == Kind::kGroup && i.group.code && i.prepared) {  // else only running tells how much it is
         i.workspace = static_cast<uint32_t>(model.buffers.size());
         model.buffers.push_back({i.id, i.id, DType::kUndefined, {}, &i});
       }

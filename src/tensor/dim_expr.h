@@ -16,6 +16,7 @@ using Poly = std::vector<Term>;
 
 int compare(Dim a, Dim b);  // a total order on expressions that doesn't depend on when they were made
 Dim intern(DimOp op, std::vector<Dim> operands);
+int64_t symbols_made();  // so far; the ids of those to come start here
 
 Poly poly_of(Dim d);
 Dim dim_of(const Poly& p);

@@ -67,6 +67,8 @@ class NodeTable {
     return d;
   }
 
+  int64_t num_symbols() const { return num_symbols_.load(std::memory_order_relaxed); }
+
  private:
   static constexpr size_t kChunk = 1024, kChunks = 1 << 16;
 
@@ -81,7 +83,8 @@ class NodeTable {
   std::mutex mutex_;
   std::atomic<DimNode*> chunks_[kChunks] = {};
   size_t count_ = 0;
-  int64_t num_symbols_ = 0, next_name_ = 0;
+  std::atomic<int64_t> num_symbols_ = 0;
+  int64_t next_name_ = 0;
   std::unordered_multimap<size_t, Dim> by_hash_;
   std::unordered_map<std::string, Dim> by_name_;
 };
@@ -101,6 +104,8 @@ Dim new_symbol(int64_t hint, std::string name) {
   if (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) name = "_" + name;
   return NodeTable::get().symbol(std::move(name), hint, true);
 }
+
+int64_t dim_detail::symbols_made() { return NodeTable::get().num_symbols(); }
 
 Dim symbol_by_name(const std::string& name) {
   PD_INVARIANT(!name.empty());

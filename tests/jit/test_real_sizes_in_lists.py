@@ -29,6 +29,8 @@ CALLS = {
     "pad": (lambda a, b, x: F.pad(x, [0, 0, 0, 0, a, b], value=7.0), np.pad(X, [(0, 0)] * 2 + [(2, 3)], constant_values=7)),
     "pad circular": (lambda a, b, x: F.pad(x, [a, 1], "circular", data_format="NCL"), np.pad(X, [(0, 0)] * 2 + [(2, 1)], "wrap")),
     "roll": (lambda a, b, x: paddle.roll(x, a, 1), np.roll(X, 2, 1)),
+    "repeat_interleave": (lambda a, b, x: paddle.repeat_interleave(x, a, 1), np.repeat(X, 2, 1)),
+    "repeat_interleave of all": (lambda a, b, x: paddle.repeat_interleave(x, b), np.repeat(X, 3)),
     "roll of all": (lambda a, b, x: paddle.roll(x, -b), np.roll(X, -3)),
 }  # fmt: skip
 
@@ -52,6 +54,20 @@ def test_captured(name, full_graph):
     got = paddle.jit.to_static(f, full_graph=full_graph)(*(paddle.to_tensor(v) for v in arguments([])))
     np.testing.assert_allclose(got.numpy(), want)
     assert got.numpy().dtype == want.dtype
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_size_of_the_result(name):
+    """What the program computes from sizes that only running tells."""
+    f, want = CALLS[name]
+
+    def sizes(a, b, x):
+        y = f(a, b, x)
+        return y.reshape([y.shape[0] * (y.shape[-1] if y.ndim > 1 else 1), -1]), paddle.to_tensor([n + 0 * a for n in y.shape])
+
+    got, shape = paddle.jit.to_static(sizes, full_graph=True)(*(paddle.to_tensor(v) for v in arguments([])))
+    np.testing.assert_allclose(got.numpy(), want.reshape([want.shape[0] * (want.shape[-1] if want.ndim > 1 else 1), -1]))
+    assert shape.tolist() == list(want.shape)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -79,6 +95,40 @@ def test_gradient_passes_a_padding_and_a_shift_that_only_running_tells():
     x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
     f(x.reshape([1, 1, 2]), paddle.to_tensor(1)).backward()
     np.testing.assert_allclose(x.grad.numpy(), [2, 4])
+
+
+def test_gradient_passes_a_tiling_whose_result_gives_other_sizes():
+    @paddle.jit.to_static(full_graph=True)
+    def f(x, n):
+        y = paddle.tile(x, [n, 1])
+        pairs = y.reshape([y.shape[0] // 2, 2, 3])
+        return (F.pad(pairs.mean(1), [0, 1]) ** 2).sum()
+
+    for n in (2, 6):
+        x = paddle.to_tensor([[1.0, 2.0, 3.0], [3.0, 4.0, 7.0]], stop_gradient=False)
+        loss = f(x, paddle.to_tensor(n))
+        loss.backward()
+        np.testing.assert_allclose(loss.numpy(), n * (4 + 9 + 25), rtol=1e-6)
+        np.testing.assert_allclose(x.grad.numpy(), np.tile([[2.0, 3.0, 5.0]], [2, 1]) * n, rtol=1e-6)
+
+
+def test_compiled_reductions_over_sizes_that_only_running_tells():
+    """What loops over them need beside their results grows with the number of elements."""
+
+    @paddle.jit.to_static(full_graph=True)
+    def f(x):
+        y = x[x > 0].unsqueeze(1) * paddle.to_tensor([1.0, 2.0])
+        z = (y - y.mean(0)) ** 2
+        return z.mean(0), paddle.nn.functional.softmax(z.T, -1).max(-1)
+
+    for n in (4, 50, 40_000, 12):
+        x = np.random.RandomState(n).randn(n).astype("float32")
+        y = x[x > 0][:, None].astype("float64") * [1.0, 2.0]
+        z = (y - y.mean(0)) ** 2
+        e = np.exp(z - z.max(0))
+        variance, most = f(paddle.to_tensor(x))
+        np.testing.assert_allclose(variance.numpy(), z.mean(0), rtol=1e-4)
+        np.testing.assert_allclose(most.numpy(), (e / e.sum(0)).max(0), rtol=1e-4)
 
 
 def test_sizes_that_do_not_fit_are_found_when_they_are_known():

@@ -92,6 +92,32 @@ def test_objects_are_results():
     assert compiled(argument(FOUR))[0] is not compiled(argument(FOUR))[0]
 
 
+def test_a_tensor_decides_which_object():
+    def f(x):
+        out = Output(x, x.sum())
+        if x.mean() > 0:
+            out = Output(x * 2, out.aux + 1)
+        slot = Slotted(x) if x[0].sum() > 0 else Slotted(x - 1, 3.0)
+        return out.y, out.aux, slot.y, [out.total()]
+
+    check_both(f)
+
+
+def test_each_round_makes_an_object():
+    def f(x):
+        state, others, i = Output(x, paddle.zeros([])), [Slotted(x[0], 1.0)], paddle.zeros([], "int64")
+        while i < x.shape[0]:
+            if state.y.sum() > 0:
+                state = Output(state.y * 0.5, state.aux + 1)
+            else:
+                state = dataclasses.replace(state, y=state.y + 1)
+            others[0] = Slotted(others[0].y + x[i], others[0].z)
+            i = i + 1
+        return state.y, state.aux, others[0].y
+
+    check_both(f)
+
+
 def test_guards_of_match_that_tensors_decide():
     def pick(spec, v):
         match spec:

@@ -38,11 +38,7 @@ def opened(value: Any) -> Any:
         return cls([opened(v) for v in value])
     if cls is dict:
         return {k: opened(v) for k, v in value.items()}
-    if isinstance(value, (*_OTHERS, api.layer_class())) or value is None or api.is_tensor(value):
-        return value
-    if not hasattr(value, "__dict__") and not dataclasses.is_dataclass(value):
-        return value
-    if getattr(cls, "__jst_flatten__", None) is not None or cls.__new__ is not object.__new__:
+    if not _opens(value):
         return value
     values = _attributes(value)
     leaves: list = []
@@ -50,6 +46,26 @@ def opened(value: Any) -> Any:
     if not any(api.is_tensor(v) and api.in_program(v) for v in leaves):
         return value
     return Attributes(value, {k: opened(v) for k, v in values.items()})
+
+
+def opened_both(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two objects of one class, of which a tensor decides, by their attributes; other values as they are."""
+    if type(a) is not type(b) or not _opens(a):
+        return a, b
+    both = opened(a), opened(b)
+    if not any(isinstance(v, Attributes) for v in both):
+        return a, b
+    return tuple(v if isinstance(v, Attributes) else Attributes(v, _attributes(v)) for v in both)
+
+
+def _opens(value: Any) -> bool:
+    """An object that its attributes make."""
+    cls = type(value)
+    if isinstance(value, (*_OTHERS, api.layer_class())) or value is None or api.is_tensor(value):
+        return False
+    if not hasattr(value, "__dict__") and not dataclasses.is_dataclass(value):
+        return False
+    return getattr(cls, "__jst_flatten__", None) is None and cls.__new__ is object.__new__
 
 
 def _attributes(value: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ._common import (
     check_tensors,
     finish,
     is_number,
+    is_unknown,
     items_of,
     sizes_agree,
 )
@@ -253,7 +254,7 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
     if axis is None:
         x, axis = _C_ops.flatten(x, 0, -1), 0
     if isinstance(repeats, Tensor) and repeats.size == 1:
-        repeats = int(repeats)
+        repeats = _C_ops.expand(_C_ops.reshape(repeats, [1]), [x.shape[axis]]) if is_unknown(repeats) else int(repeats)
     size = -1 if output_size is None else output_size
     if isinstance(repeats, Tensor):
         return _C_ops.repeat_interleave_with_tensor_index(x, repeats, axis, size)

@@ -4,6 +4,7 @@
 
 #include "api/ops.h"
 #include "phi/rules/glue.h"
+#include "phi/rules/infer.h"
 
 namespace paddle::compose {
 
@@ -31,6 +32,12 @@ Tensor reshape_to(const Tensor& x, const Shape& shape) {
   return ops::reshape(x, shape);
 }
 
+Shape dims_of(std::string_view op, const Ints& sizes) {
+  auto unknown = [](const Tensor& t) { return t.defined() && !t.is_dense(); };
+  if (!unknown(sizes.whole()) && std::none_of(sizes.tensors().begin(), sizes.tensors().end(), unknown))
+    return infer::dims_of(op, sizes);
+  return ops::expand(ops::full(Shape{Dim(1)}, false, DType::kBool), sizes).shape();
+}
 Tensor zeros_like(const TensorMeta& m) { return ops::full(m.shape, 0.0, m.dtype); }
 Tensor zeros_like(const Tensor& x) { return ops::full(x.shape(), 0.0, x.dtype()); }
 Tensor ones_like(const TensorMeta& m) { return ops::full(m.shape, 1.0, m.dtype); }

@@ -18,6 +18,8 @@ Tensor cast_to(const Tensor& x, DType t);
 Tensor conj(const Tensor& x);
 // reshape that means its sizes: a 0 is 0, not "as before".
 Tensor reshape_to(const Tensor& x, const Shape& shape);
+// The sizes that infer::dims_of gives; those that only running tells are told by something of that shape.
+Shape dims_of(std::string_view op, const Ints& sizes);
 Tensor zeros_like(const TensorMeta& m);
 Tensor zeros_like(const Tensor& x);
 Tensor ones_like(const TensorMeta& m);

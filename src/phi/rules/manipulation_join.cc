@@ -169,8 +169,8 @@ Tensors meshgrid::decompose(const Args& a) {
 
 namespace {
 // x's sizes and the repeats, each filled up with ones in front to the longer of both.
-std::pair<Shape, Shape> tile_shapes(const Tensor& x, const Ints& repeat_times) {
-  Shape repeats = infer::dims_of("tile", repeat_times), sizes = x.shape();
+std::pair<Shape, Shape> tile_shapes(const Tensor& x, Shape repeats) {
+  Shape sizes = x.shape();
   for (Dim d : repeats)
     check(d.is_symbolic() || d.value() >= 0, ErrorKind::kValue, "[tile] expected repeat_times >= 0, got {}",
           shown(repeats));
@@ -181,12 +181,12 @@ std::pair<Shape, Shape> tile_shapes(const Tensor& x, const Ints& repeat_times) {
 }  // namespace
 
 void tile::shape(const Args& a, TensorMeta& out) {
-  const auto [sizes, repeats] = tile_shapes(a.x, a.repeat_times);
+  const auto [sizes, repeats] = tile_shapes(a.x, infer::dims_of("tile", a.repeat_times));
   for (size_t i = 0; i < sizes.size(); ++i) out.shape.push_back(sizes[i] * repeats[i]);
 }
 
 Tensor tile::decompose(const Args& a) {
-  const auto [sizes, repeats] = tile_shapes(a.x, a.repeat_times);
+  const auto [sizes, repeats] = tile_shapes(a.x, compose::dims_of("tile", a.repeat_times));
   Shape apart, spread, out;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (!(repeats[i] == Dim(1))) {

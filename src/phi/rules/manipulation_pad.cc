@@ -83,7 +83,7 @@ void pad3d::shape(const Args& a, TensorMeta& out) {
 }
 
 Tensor pad3d::decompose(const Args& a) {
-  const Shape pads = infer::dims_of("pad3d", a.paddings);
+  const Shape pads = compose::dims_of("pad3d", a.paddings);
   const Sizes axes = spatial_axes(a.data_format);
   if (a.mode == "constant") {
     std::vector<int64_t> paddings(10, 0);

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _trace_api as api
+from ..objects import opened_both
 from ..structure import LEAF, flatten, leaf_paths, unflatten
 from . import breaks
 from .containers import TracedList
@@ -51,6 +52,7 @@ class _Merge:
             return self._one_sided(name, a, b)
         if is_leaf_value(a) and is_leaf_value(b):
             return self._leaf(a, b)
+        a, b = opened_both(a, b)
         la, lb = [], []
         sa, sb = flatten(a, la, _plain), flatten(b, lb, _plain)
         if sa == sb and sa != LEAF:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _trace_api as api
 from .._state import state
+from ..objects import opened
 from ..structure import flatten, unflatten
 from . import breaks
 from .branches import capture_if
@@ -44,6 +45,7 @@ class _Carry:
         self.leaves: list[_Leaf] = []
         self.growths: list = []  # what the last trial made longer (see growth)
         self.grown: list = []  # ... and all trials before
+        self.opened = False  # objects in it go through the loop by their attributes: each round makes others
         if not self.late:
             self._take(value)
 
@@ -59,7 +61,7 @@ class _Carry:
         if self.growths:
             self.entry = grown(self.entry, self.growths)
             self.grown, self.growths = self.grown + self.growths, []
-            self._take(self.entry)
+            self._take(opened(self.entry) if self.opened else self.entry)
 
     def needs_round(self) -> bool:
         """Zeros stand in for something that the first round makes."""
@@ -85,8 +87,9 @@ class _Carry:
         if self.late:
             return self._first_value(new)
         self.growths = growths(self.entry, new)
-        if self.growths:
+        if self.growths or self._opens(new):
             return None
+        new = opened(new) if self.opened else new
         leaves: list = []
         if flatten(new, leaves) != self.structure:
             _loop_error(name, where, f"is {describe(self.entry)} before and {describe(new)} after a round")
@@ -100,6 +103,23 @@ class _Carry:
                 out.append(n)
         return None if again else out
 
+    def _opens(self, new) -> bool:
+        """Does a round put other objects in place of those before it?"""
+        before, after = [], []
+        if self.opened or flatten(self.entry, before) != flatten(new, after):
+            return False
+        if all(a is b or is_leaf_value(b) for a, b in zip(before, after)):
+            return False
+        if flatten(opened(self.entry), []) != flatten(opened(new), []):
+            return False
+        self._open()
+        return self.opened
+
+    def _open(self) -> None:
+        entry, structure = opened(self.entry), self.structure
+        self._take(entry)
+        self.opened = self.structure != structure
+
     def signature(self) -> tuple:
         """The entry type."""
         return (self.slot.name, self.structure, *(leaf.signature() for leaf in self.leaves))
@@ -107,6 +127,7 @@ class _Carry:
     def plan(self) -> tuple:
         """What the trials found, for :meth:`adopt`."""
         return (
+            self.opened,
             self.born,
             self.grown,
             self.structure,
@@ -114,7 +135,9 @@ class _Carry:
         )
 
     def adopt(self, plan: tuple) -> None:
-        born, longer, structure, leaves = plan
+        opens, born, longer, structure, leaves = plan
+        if opens:
+            self._open()
         if longer:
             self.growths = longer
             return
