@@ -355,6 +355,7 @@ void traced_backward(Trace& trace, const Tensors& outs, const Tensors& out_grads
 namespace {
 [[maybe_unused]] const bool installed = [] {
   dispatch::take_history = take_history;
+  dispatch::follow_history = refresh_view;
   dispatch::leaf_grad = [](const Tensor& leaf) -> Tensor& { return meta_of(leaf).grad; };
   dispatch::is_zeros = [](const Tensor& leaf) { return cleared_to_zeros(meta_of(leaf)); };
   return true;

@@ -103,8 +103,10 @@ dispatch::SegmentRunner segment_runner(PyObject* cache, PyObject* on_break, PyOb
 
 PyObject* begin_trace(PyObject*, PyObject* args) {
   return guard([&] {
-    PyObject *name, *specs, *given = Py_None, *cache = Py_None, *on_break = Py_None, *on_run = Py_None;
-    if (!PyArg_ParseTuple(args, "OO|OOOO", &name, &specs, &given, &cache, &on_break, &on_run)) throw PythonError();
+    PyObject *name, *specs, *given = Py_None, *cache = Py_None, *on_break = Py_None, *on_run = Py_None,
+                            *known = nullptr;
+    if (!PyArg_ParseTuple(args, "OO|OOOOO", &name, &specs, &given, &cache, &on_break, &on_run, &known))
+      throw PythonError();
     auto trace = std::make_unique<Trace>(string_from(name, "begin_trace"));
     Tensors inputs;
     Object seq = own(PySequence_Fast(specs, "begin_trace"));
@@ -125,7 +127,8 @@ PyObject* begin_trace(PyObject*, PyObject* args) {
       trace->allow_segments(segment_runner(cache, on_break, on_run));
     }
     if (given != Py_None) {
-      const std::vector<size_t> stands_for = trace->share_memory(values_from(given, "begin_trace"));
+      const std::vector<size_t> stands_for =
+          trace->share_memory(values_from(given, "begin_trace"), known ? values_from(known, "begin_trace") : Tensors());
       for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = inputs[stands_for[i]];
     }
     Object list = own(wrap_list(inputs));

@@ -107,6 +107,9 @@ PyObject* runner_accepts(PyObject* o, PyObject* shapes) {
 PyObject* runner_fits(PyObject* o, PyObject* tensors) {
   return guard([&] { return PyBool_FromLong(runner_of(o)->fits(values_from(tensors, "fits"))); });
 }
+PyObject* runner_sharing(PyObject* o, PyObject* tensors) {
+  return guard([&] { return wrap_list(runner_of(o)->sharing(values_from(tensors, "sharing"))); });
+}
 PyObject* runner_assume_shared_as(PyObject* o, PyObject* tensors) {
   return guard([&]() -> PyObject* {
     runner_of(o)->assume_shared_as(values_from(tensors, "assume_shared_as"));
@@ -192,6 +195,7 @@ void add_trace_programs(PyObject* module) {
   static PyMethodDef runner_methods[] = {
       {"accepts", runner_accepts, METH_O, "whether the program holds for inputs of these shapes"},
       {"fits", runner_fits, METH_O, "whether the program holds for tensors that share memory as these do"},
+      {"sharing", runner_sharing, METH_O, "captured tensors that share memory with some of these"},
       {"assume_shared_as", runner_assume_shared_as, METH_O, "the program is for tensors that share memory as these do"},
       {"grads_fit", runner_grads_fit, METH_NOARGS, "whether leaves have a .grad, or none, as at the capture"},
       {}};

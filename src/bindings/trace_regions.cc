@@ -117,6 +117,16 @@ PyObject* build_while(PyObject*, PyObject* args) {
                                              expect_tensor(next_cond, "while"), values_from(next, "while")));
   });
 }
+// In their places; undefined for what is no tensor.
+Tensors tensors_among(PyObject* list) {
+  Object seq = own(PySequence_Fast(list, "a loop's values"));
+  Tensors all;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(seq.get(), i);
+    all.push_back(is_tensor(o) ? expect_tensor(o, "a loop's values") : Tensor());
+  }
+  return all;
+}
 // What the body writes of what other names mean, too: None, "first" (round), "every".
 PyObject* loop_sharing(PyObject*, PyObject* args) {
   return guard([&]() -> PyObject* {
@@ -126,16 +136,7 @@ PyObject* loop_sharing(PyObject*, PyObject* args) {
     Object flags = own(PySequence_Fast(held, "loop_sharing"));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(flags.get()); ++i)
       others.push_back(PySequence_Fast_GET_ITEM(flags.get(), i) == Py_True);
-    auto tensors = [](PyObject* list) {
-      Object seq = own(PySequence_Fast(list, "loop_sharing"));
-      Tensors all;
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i) {
-        PyObject* o = PySequence_Fast_GET_ITEM(seq.get(), i);
-        all.push_back(is_tensor(o) ? expect_tensor(o, "loop_sharing") : Tensor());
-      }
-      return all;
-    };
-    switch (active_capture().loop_sharing(region_of(body), tensors(entries), tensors(outs), others)) {
+    switch (active_capture().loop_sharing(region_of(body), tensors_among(entries), tensors_among(outs), others)) {
       case dispatch::Trace::LoopSharing::kFirstRound:
         return must(PyUnicode_FromString("first"));
       case dispatch::Trace::LoopSharing::kEveryRound:
@@ -147,10 +148,27 @@ PyObject* loop_sharing(PyObject*, PyObject* args) {
 }
 PyObject* note_choice(PyObject*, PyObject* args) {
   return guard([&]() -> PyObject* {
-    PyObject *result, *condition, *yes, *no;
-    if (!PyArg_ParseTuple(args, "OOOO", &result, &condition, &yes, &no)) throw PythonError();
+    PyObject *result, *condition, *yes, *no, *around = nullptr;
+    if (!PyArg_ParseTuple(args, "OOOO|O", &result, &condition, &yes, &no, &around)) throw PythonError();
     active_capture().note_choice(expect_tensor(result, "note_choice"), expect_tensor(condition, "note_choice"),
-                                 expect_tensor(yes, "note_choice"), expect_tensor(no, "note_choice"));
+                                 expect_tensor(yes, "note_choice"), expect_tensor(no, "note_choice"),
+                                 around ? values_from(around, "note_choice") : Tensors());
+    Py_RETURN_NONE;
+  });
+}
+PyObject* looked_into(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *body, *entries, *outs, *of;
+    if (!PyArg_ParseTuple(args, "OOOO", &body, &entries, &outs, &of)) throw PythonError();
+    return wrap_list(active_capture().looked_into(region_of(body), tensors_among(entries), tensors_among(outs),
+                                                  expect_tensor(of, "looked_into")));
+  });
+}
+PyObject* check_choice(PyObject*, PyObject* args) {
+  return guard([&]() -> PyObject* {
+    PyObject *yes, *no;
+    if (!PyArg_ParseTuple(args, "OO", &yes, &no)) throw PythonError();
+    active_capture().check_choice(expect_tensor(yes, "check_choice"), expect_tensor(no, "check_choice"));
     Py_RETURN_NONE;
   });
 }
@@ -159,7 +177,7 @@ PyObject* rebind(PyObject*, PyObject* args) {
     PyObject *handle, *value;
     if (!PyArg_ParseTuple(args, "OO", &handle, &value)) throw PythonError();
     if (dispatch::tracing())
-      active_capture().rebind(expect_tensor(handle, "rebind"), value_from(value, "rebind"));
+      active_capture().rebind(expect_tensor(handle, "rebind"), value_from(value, "rebind"), true);
     else
       expect_tensor(handle, "rebind").become(expect_tensor(value, "rebind"));
     Py_RETURN_NONE;
@@ -325,21 +343,24 @@ PyCFunction keywords(F f) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
 }
 
-PyMethodDef functions[] = {{"gradient_region", gradient_region, METH_O, nullptr},
-                           {"build_if", build_if, METH_VARARGS, nullptr},
-                           {"build_while", build_while, METH_VARARGS, nullptr},
-                           {"loop_sharing", loop_sharing, METH_VARARGS, nullptr},
-                           {"note_choice", note_choice, METH_VARARGS, nullptr},
-                           {"rebind", rebind, METH_VARARGS, nullptr},
-                           {"alias", py_alias, METH_O, nullptr},
-                           {"constant", keywords(constant), METH_VARARGS | METH_KEYWORDS, nullptr},
-                           {"cast", cast, METH_VARARGS, nullptr},
-                           {"logical_and", logical_and, METH_VARARGS, nullptr},
-                           {"logical_or", logical_or, METH_VARARGS, nullptr},
-                           {"logical_not", logical_not, METH_O, nullptr},
-                           {"assert_", assert_, METH_VARARGS, nullptr},
-                           {"print_", print_, METH_VARARGS, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"gradient_region", gradient_region, METH_O, nullptr},
+    {"build_if", build_if, METH_VARARGS, nullptr},
+    {"build_while", build_while, METH_VARARGS, nullptr},
+    {"loop_sharing", loop_sharing, METH_VARARGS, nullptr},
+    {"note_choice", note_choice, METH_VARARGS, nullptr},
+    {"looked_into", looked_into, METH_VARARGS, "what a value of a loop's body may look into outside"},
+    {"check_choice", check_choice, METH_VARARGS, "raises where a choice between tensors couldn't be settled"},
+    {"rebind", rebind, METH_VARARGS, nullptr},
+    {"alias", py_alias, METH_O, nullptr},
+    {"constant", keywords(constant), METH_VARARGS | METH_KEYWORDS, nullptr},
+    {"cast", cast, METH_VARARGS, nullptr},
+    {"logical_and", logical_and, METH_VARARGS, nullptr},
+    {"logical_or", logical_or, METH_VARARGS, nullptr},
+    {"logical_not", logical_not, METH_O, nullptr},
+    {"assert_", assert_, METH_VARARGS, nullptr},
+    {"print_", print_, METH_VARARGS, nullptr},
+    {}};
 
 }  // namespace
 

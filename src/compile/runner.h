@@ -53,6 +53,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   // captured ones, and do captured tensors need gradients as they did? (runner_memory.cc)
   bool fits(std::span<const Tensor> inputs) const;
   // The capture knew of all memory that these share; the program is for others that share it alike.
+  // Captured tensors that share memory with some of these.
+  Tensors sharing(std::span<const Tensor> inputs) const;
   void assume_shared_as(std::span<const Tensor> inputs) { shared_ = shared_memory(inputs); }
   // Do leaves have a .grad, or none, as they had when the program was captured?
   bool grads_fit() const;

@@ -60,6 +60,16 @@ std::vector<Runner::Shared> Runner::shared_memory(std::span<const Tensor> inputs
   return all;
 }
 
+Tensors Runner::sharing(std::span<const Tensor> inputs) const {
+  Tensors found;
+  for (const Shared& s : shared_memory(inputs)) {
+    if (s.other < inputs.size()) continue;
+    const Tensor& t = parameters_[s.other - inputs.size()];
+    if (std::none_of(found.begin(), found.end(), [&](const Tensor& x) { return x.same(t); })) found.push_back(t);
+  }
+  return found;
+}
+
 // Does nothing else that the program reads lie where it writes?
 bool Runner::writes_apart(std::span<const Tensor> inputs) const {
   const bool leaves = std::any_of(captured_.grad_writes.begin(), captured_.grad_writes.end(),

@@ -42,6 +42,7 @@ Tensor& (*leaf_grad)(const Tensor& leaf) = nullptr;
 void (*complete_rounds)(Trace& trace, TraceRegion& body, Tensors& inits, Tensors& next_values) = nullptr;
 bool (*is_zeros)(const Tensor& leaf) = nullptr;
 void (*take_history)(const Tensor& written, const Tensor& value) = nullptr;
+void (*follow_history)(const Tensor& view) = nullptr;
 
 void check_value_readable(const Tensor& t, const char* what) {
   if (!tracing() && !t.is_traced()) [[likely]]
@@ -185,6 +186,7 @@ Trace::Capture& Trace::capture(const Tensor& t) {
   if (it != captures_.end()) return it->second;
   check(lasting_ || t.is_dense() || t.is_dist(), ErrorKind::kNotImplemented,
         "[to_static] a tensor of this kind can't be captured from outside");
+  if (t->base && follow_history) follow_history(t);
   Capture c;
   c.handle = t;
   c.name = unique_name(t->name ? *t->name : "captured_" + std::to_string(captures_.size()));

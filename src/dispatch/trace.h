@@ -49,6 +49,8 @@ class TracedPayload final : public Payload {
 
   bool is_view() const { return base.defined(); }
   void forget_base();  // from here on a value of its own
+  // Looks into `base`, of which it follows as `view` does.
+  void look_as(const TracedPayload& view, const Tensor& base, Ref<TracedPayload> meant);
 };
 
 class TraceRegion;
@@ -78,7 +80,8 @@ class Trace final : public Interpreter {
   pir::Value differentiated_value(
       const Tensor& t);  // whose gradient is the tensor's: what was written unrecorded isn't
   Tensor tensor_of(pir::Value v, bool stop_gradient, Place place = Place::cpu());
-  void rebind(const Tensor& handle, const Tensor& value);   // the handle means what `value` means; not through views
+  // The handle means what `value` means; not through views. With `stays_view` it goes on looking into its base.
+  void rebind(const Tensor& handle, const Tensor& value, bool stays_view = false);
   void replace(const Tensor& handle, const Tensor& value);  // the same; views keep the elements that it meant before
   // In place, through views too. Where the write isn't recorded the handle's history stays what it was.
   void write(const Tensor& handle, const Tensor& value, bool recorded);
@@ -143,12 +146,18 @@ class Trace final : public Interpreter {
   void edited() { ++edits_; }
 
   // ---- tensors that share memory (trace_shared.cc): `given` are the tensors that the inputs stand for. Handles of
-  // inputs that are one tensor, as positions of the first.
-  std::vector<size_t> share_memory(const Tensors& given);
+  // inputs that are one tensor, as positions of the first. `known`: tensors from outside that share memory with some.
+  std::vector<size_t> share_memory(const Tensors& given, const Tensors& known = {});
 
   // ---- results of branches and loops (trace_choice.cc): the result is `yes` itself or `no` itself, as the condition
   // says, so that a write to one is a write to the other. Those that were made inside have memory of their own.
-  void note_choice(const Tensor& result, const Tensor& condition, const Tensor& yes, const Tensor& no);
+  // `around`: what a side may look into that is an argument of a loop (looked_into).
+  void note_choice(const Tensor& result, const Tensor& condition, const Tensor& yes, const Tensor& no,
+                   const Tensors& around = {});
+  // What the value `of`, which a loop's body leaves, may look into outside of the loop.
+  Tensors looked_into(const TraceRegion& body, const Tensors& entries, const Tensors& outs, const Tensor& of) const;
+  // GraphBreak where a segment's end couldn't settle the choice and earlier ones have run.
+  void check_choice(const Tensor& yes, const Tensor& no) const;
   // What a loop's body writes in place, of what it starts with (`entries`, for each argument; undefined: it isn't a
   // variable's value) and leaves for the next round (`outs`).
   enum class LoopSharing {
@@ -250,7 +259,7 @@ class Trace final : public Interpreter {
   void forget_needs();                        // of tensors from outside, at the end
   Tensor traced(const Tensor& t);             // t itself, or a stand-in for a captured tensor
   pir::Value refreshed(const Tensor& t);
-  Ref<TracedPayload> computed_again(const TracedPayload& view);
+  Ref<TracedPayload> computed_again(const TracedPayload& view, std::vector<pir::Value> operands, const Tensor& base);
   pir::Value with_history(const Tensor& t);
   void write_through(const Tensor& view, const Tensor& value, bool recorded);
   // The result is a view of `base` if eager's would be.
@@ -270,17 +279,26 @@ class Trace final : public Interpreter {
   void look_into(const Outside& part, const Outside& whole);
   void set_outside(const Outside& t, Ref<TracedPayload> now);
   void check_apart(const Tensor& handle) const;
+  const TracedPayload* meaning_of(const Tensor& t) const;  // null: it isn't part of the program yet
   Tensor root_of(Tensor t) const;
   bool in_reach(const Tensor& t) const;
-  Tensor outer_side(const Tensor& side) const;
+  bool own_history(const Tensor& t) const;
+  bool written_aside(const Tensor& t) const;
   bool observed(const Tensor& t) const;
+  bool can_hoist(const Tensor& t) const;
   Tensor hoisted(const Tensor& t);
   pir::Value hoisted_operand(pir::Value v);
+  void add_roots(const Tensor& t, const Tensors& around, TracedPayload::Choice& choice, bool yes) const;
   void refresh_choice(const Tensor& t);
+  void set_chosen(const Tensor& t, const Tensor& value, std::shared_ptr<TracedPayload::Choice> choice);
   void write_choice(const Tensor& t, const Tensor& value, bool recorded);
-  void note_unsure();
-  void check_sure(const OpCall& c);
+  struct Chosen {
+    Tensor handle, condition, yes, no;
+    void settle();
+  };
+  std::vector<Chosen> choices_leaving();
   bool shares_input(const Tensor& written) const;
+  bool chooses_shared_input(const TracedPayload& p) const;
   bool writes_shared_input(const OpCall& c) const;
   void write_eagerly(const Tensor& handle, const Tensor& value, bool recorded);
   Tensor layout_of(const Tensor& t);
@@ -322,8 +340,7 @@ class Trace final : public Interpreter {
   bool related_ = false;  // views among the inputs, and of captured tensors, are known as such
   std::unordered_set<const TensorImpl*> entangled_;  // of inputs and captured tensors: overlaps another one in part
   std::vector<std::pair<size_t, size_t>> same_inputs_;
-  Tensors unsure_;  // were results of branches when a segment ended: which tensors share their memory isn't known
-  Tensors made_;    // traced tensors, of which some are alive outside
+  Tensors made_;  // traced tensors, of which some are alive outside
   size_t made_limit_ = 1024;
   size_t num_segments_ = 0;
   std::unordered_map<const TensorImpl*, Shape> sizes_;  // of what segments left, where they are symbolic
@@ -354,6 +371,8 @@ extern Tensor& (*leaf_grad)(const Tensor& leaf);
 extern bool (*is_zeros)(const Tensor& leaf);
 // A tensor that was written in place goes on with the history of `value`. The same.
 extern void (*take_history)(const Tensor& written, const Tensor& value);
+// A view goes on with the history of its base, if that was written since. The same.
+extern void (*follow_history)(const Tensor& view);
 
 // The gradient of an operation's inputs from those of its results, by the record's vjp; calls go to the interpreters of
 // this thread. tensor_of gives operands and results as tensors. Per operand of the operation; undefined: none.

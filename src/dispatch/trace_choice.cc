@@ -39,51 +39,105 @@ size_t held_by_trace(const Tensor& t, const Logs& logs, const Tensors& made) {
 }  // namespace
 
 struct TracedPayload::Choice {
+  struct Root {
+    Tensor tensor;
+    Ref<TracedPayload> meant;  // when the value was chosen
+  };
   struct Side {
-    Tensor tensor, root;            // undefined: memory of its own
-    Ref<TracedPayload> root_meant;  // when the value was chosen
+    Tensor tensor;            // undefined: memory of its own
+    std::vector<Root> roots;  // that it looks into, as far as they are known outside of the branch
+    bool unclear = false;     // one of them, or a part: a branch's or loop's inside decides
   };
   Tensor condition;
   Side yes, no;
+
+  template <class F>
+  void each_root(F&& f) {
+    for (Side* side : {&yes, &no})
+      for (Root& root : side->roots) f(root);
+  }
 };
+
+namespace {
+
+using Side = TracedPayload::Choice::Side;
+
+}  // namespace
 
 bool Trace::in_reach(const Tensor& t) const {
   return !t.is_traced() || std::find(blocks_.begin(), blocks_.end(), payload(t).home) != blocks_.end();
 }
 
-// The first tensor that is known outside of the branch, of those that `side` looks into; undefined: it has memory of
-// its own.
-Tensor Trace::outer_side(const Tensor& side) const {
-  Tensor t = side;
-  while (!in_reach(t)) {
-    const TracedPayload& p = payload(t);
-    if (p.is_view())
-      t = p.base;
-    else if (p.choice && p.choice->yes.tensor.defined())
-      t = p.choice->yes.tensor;
-    else if (p.choice)
-      t = p.choice->no.tensor;
-    else if (auto entry = entry_values_.find(p.value); entry != entry_values_.end())
-      return side;  // what a loop's variable was: nobody knows in which round
-    else
-      return {};
+void Trace::add_roots(const Tensor& t, const Tensors& around, TracedPayload::Choice& choice, bool yes) const {
+  Side& side = yes ? choice.yes : choice.no;
+  if (in_reach(t)) {
+    const Tensor root = root_of(t);
+    const TracedPayload* meant = meaning_of(root);
+    side.roots.push_back({root, Ref<TracedPayload>(const_cast<TracedPayload*>(meant))});
+    return;
   }
-  return root_of(t);
+  const TracedPayload& p = payload(t);
+  if (p.is_view()) return add_roots(p.base, around, choice, yes);
+  if (p.choice) {
+    p.choice->each_root([&](const auto& root) {
+      side.unclear = true;
+      add_roots(root.tensor, around, choice, yes);
+    });
+  } else if (entry_values_.count(p.value)) {  // what a loop's variable was: nobody knows in which round
+    side.unclear = true;
+    for (const Tensor& x : around) add_roots(x, {}, choice, yes);
+  }
 }
 
-void Trace::note_choice(const Tensor& result, const Tensor& condition, const Tensor& yes, const Tensor& no) {
+void Trace::note_choice(const Tensor& result, const Tensor& condition, const Tensor& yes, const Tensor& no,
+                        const Tensors& around) {
   if (is_array(result) || lasting_) return;
   auto choice = std::make_shared<TracedPayload::Choice>();
-  auto side = [&](const Tensor& t) -> TracedPayload::Choice::Side {
-    const Tensor root = outer_side(t);
-    if (!root.defined()) return {};
-    return {t, root, in_reach(root) ? payload_of(root) : Ref<TracedPayload>()};
-  };
-  choice->yes = side(yes);
-  choice->no = side(no);
+  for (bool is_yes : {true, false}) {
+    const Tensor& t = is_yes ? yes : no;
+    if (!t.is_traced()) capture(t);
+    add_roots(t, around, *choice, is_yes);
+    Side& side = is_yes ? choice->yes : choice->no;
+    if (!side.roots.empty() || side.unclear) side.tensor = t;
+  }
   if (!choice->yes.tensor.defined() && !choice->no.tensor.defined()) return;
   choice->condition = tensor_of(value_of(condition), true);
   payload(result).choice = std::move(choice);
+}
+
+Tensors Trace::looked_into(const TraceRegion& body, const Tensors& entries, const Tensors& outs,
+                           const Tensor& of) const {
+  Tensors found;
+  std::unordered_set<const TensorImpl*> seen;
+  std::function<void(Tensor)> visit = [&](Tensor t) {
+    while (t.is_traced() && payload(t).is_view()) t = payload(t).base;
+    if (!seen.insert(t.impl()).second) return;
+    for (size_t k = 0; k < body.args().size(); ++k) {
+      if (!t.same(body.args()[k])) continue;
+      if (k < entries.size() && entries[k].defined()) found.push_back(entries[k]);
+      if (k < outs.size() && outs[k].defined()) visit(outs[k]);
+      return;
+    }
+    if (in_reach(t))
+      found.push_back(t);
+    else if (payload(t).choice)
+      payload(t).choice->each_root([&](const auto& root) { visit(root.tensor); });
+  };
+  visit(of);
+  return found;
+}
+
+// Where a segment has run there is no way back: what its end couldn't settle is left to Python beforehand.
+void Trace::check_choice(const Tensor& yes, const Tensor& no) const {
+  if (!can_break() || num_segments_ == 0) return;
+  TracedPayload::Choice choice;
+  for (bool is_yes : {true, false}) {
+    const Tensor& t = is_yes ? yes : no;
+    if (!t.is_traced()) continue;
+    add_roots(t, {}, choice, is_yes);
+    const Side& side = is_yes ? choice.yes : choice.no;
+    if (side.unclear || (!side.roots.empty() && !can_hoist(t))) fail_unclear();
+  }
 }
 
 // Does anyone hold it but the choice, also as it is being changed?
@@ -107,107 +161,100 @@ pir::Value Trace::hoisted_operand(pir::Value v) {
   return made->result(0);
 }
 
+bool Trace::can_hoist(const Tensor& t) const {
+  if (in_reach(t)) return true;
+  const TracedPayload& p = payload(t);
+  if (!p.is_view() || !can_hoist(p.base)) return false;
+  for (size_t i = 0; p.view_op && i < p.view_op->num_operands(); ++i)
+    // An index that isn't a number may be out of range where the branch doesn't run.
+    if (i != p.view_operand && p.view_op->operand(i) && !pir::known_value(p.view_op->operand(i))) return false;
+  return true;
+}
+
 // A tensor of a branch's inside, made again where the branch is over.
 Tensor Trace::hoisted(const Tensor& t) {
   if (in_reach(t)) return t;
+  if (!can_hoist(t)) fail_unclear();
   const TracedPayload& p = payload(t);
-  if (!p.is_view()) fail_unclear();
   Tensor base = hoisted(p.base);
   if (!p.view_op) return detached(base);
   std::vector<pir::Value> operands = p.view_op->operands();
-  for (size_t i = 0; i < operands.size(); ++i) {
-    // An index that isn't a number may be out of range where the branch doesn't run.
-    if (i == p.view_operand) continue;
-    if (operands[i] && !pir::known_value(operands[i])) fail_unclear();
-    operands[i] = hoisted_operand(operands[i]);
-  }
-  operands[p.view_operand] = value_of(base);
-  GradMode recorded(true);
-  std::vector<pir::Type> types;
-  for (pir::Value r : p.view_op->results_vector()) types.push_back(r.type());
-  pir::Operation* op = emit(p.view_op->def(), operands, p.view_op->attrs(), types);
-  for (pir::Value r : op->results_vector())
-    if (r.type()) r.set_stop_gradient(base.stop_gradient());
-  pir::Value v = op->result(p.view_result);
-  if (p.view_item >= 0) {
-    std::vector<pir::Type> items(v.type().elements().begin(), v.type().elements().end());
-    pir::Operation* split = emit(pir::op_def("builtin.split"), {&v, 1}, {}, items);
-    for (pir::Value r : split->results_vector()) r.set_stop_gradient(base.stop_gradient());
-    v = split->result(static_cast<size_t>(p.view_item));
-  }
-  Tensor again = tensor_of(v, base.stop_gradient(), t.place());
-  TracedPayload& made = payload(again);
-  made.base = base;
-  made.base_payload = payload_of(base);
-  made.view_op = op;
-  made.view_operand = p.view_operand;
-  made.view_result = p.view_result;
-  made.view_item = p.view_item;
-  made.layout = p.layout;
-  return again;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (i != p.view_operand) operands[i] = hoisted_operand(operands[i]);
+  Ref<TracedPayload> again = computed_again(p, std::move(operands), base);
+  Tensor made = tensor_of(again->value, base.stop_gradient(), t.place());
+  made->payload = again;
+  return made;
 }
 
 // The value anew, where a tensor that it may be was written since.
 void Trace::refresh_choice(const Tensor& t) {
   Ref<TracedPayload> p = payload_of(t);
-  TracedPayload::Choice& choice = *p->choice;
-  bool stale = false;
-  for (TracedPayload::Choice::Side* side : {&choice.yes, &choice.no}) {
-    if (!side->root.defined() || !side->root_meant) continue;
-    refreshed(side->root);
-    stale |= payload_of(side->root) != side->root_meant;
-  }
-  if (!stale) return;
-  const bool stop = t.stop_gradient();
-  GradMode recorded(!stop);
-  Tensor own = tensor_of(p->value, p->value.stop_gradient(), t.place());
-  auto value = [&](const TracedPayload::Choice::Side& side) {
-    if (!side.tensor.defined()) return own;
+  const TracedPayload::Choice& choice = *p->choice;
+  auto written = [&](const Side& side) {
+    bool any = false;
+    for (const auto& root : side.roots) {
+      refreshed(root.tensor);
+      any |= payload_of(root.tensor) != root.meant;
+    }
+    if (any && side.unclear) fail_unclear();
+    return any;
+  };
+  const bool yes = written(choice.yes), no = written(choice.no);
+  if (!yes && !no) return;
+  GradMode recorded(true);
+  Tensor own = tensor_of(p->value, p->history ? t.stop_gradient() : p->value.stop_gradient(), t.place());
+  payload(own).history = p->history;
+  auto value = [&](const Side& side, bool is_new) {
+    if (!is_new) return own;
     Tensor now = hoisted(side.tensor);
     refreshed(now);
     return now;
   };
   auto next = std::make_shared<TracedPayload::Choice>(choice);
-  Tensor chosen = ops::where(choice.condition, value(choice.yes), value(choice.no));
+  Tensor chosen = ops::where(choice.condition, value(choice.yes, yes), value(choice.no, no));
   check(chosen.shape() == t.shape() && chosen.dtype() == t.dtype(), ErrorKind::kNotImplemented,
         "[to_static] a tensor that is a view in one branch only, of shape {} or another one, can't be followed",
         to_string(view(t.shape())));
-  for (TracedPayload::Choice::Side* side : {&next->yes, &next->no})
-    if (side->root.defined() && side->root_meant) side->root_meant = payload_of(side->root);
-  Ref<TracedPayload> now = new_payload(chosen.is_traced() ? payload(chosen).value : value_of(chosen));
-  now->version = p->version + 1;
-  now->choice = std::move(next);
+  set_chosen(t, chosen, std::move(next));
+}
+
+// What the sides are now is what `value` was chosen from.
+void Trace::set_chosen(const Tensor& t, const Tensor& value, std::shared_ptr<TracedPayload::Choice> choice) {
+  choice->each_root([&](auto& root) { root.meant = payload_of(root.tensor); });
   log_write(t);
+  Ref<TracedPayload> now = new_payload(value_of(value));
+  now->version = payload_of(t)->version + 1;
+  now->choice = std::move(choice);
   set_payload(t, now);
+  if (!value.stop_gradient()) set_needs_grad(t);
 }
 
 void Trace::write_choice(const Tensor& t, const Tensor& value, bool recorded) {
-  Ref<TracedPayload> p = payload_of(t);
-  auto next = std::make_shared<TracedPayload::Choice>(*p->choice);
+  auto next = std::make_shared<TracedPayload::Choice>(*payload_of(t)->choice);
   const Tensor condition = next->condition;
-  auto write_side = [&](TracedPayload::Choice::Side& side, bool yes) {
+  auto write_side = [&](Side& side, bool yes) {
     if (!side.tensor.defined()) return;
-    if (side.root_meant && side.tensor.same(side.root) && !observed(side.root)) {  // nobody will know
+    if (side.unclear) fail_unclear();
+    if (side.tensor.same(side.roots[0].tensor) && !observed(side.tensor)) {  // nobody will know
       side = {};
       return;
     }
-    if (!side.root_meant) fail_unclear();
     Tensor to = hoisted(side.tensor);
     GradMode mode(recorded);
     Tensor now = alias(to);
     write(to, yes ? ops::where(condition, value, now) : ops::where(condition, now, value), recorded);
-    side.root_meant = payload_of(side.root);
   };
   write_side(next->yes, true);
   write_side(next->no, false);
-  for (TracedPayload::Choice::Side* side : {&next->yes, &next->no})
-    if (side->root.defined() && side->root_meant) side->root_meant = payload_of(side->root);
-  log_write(t);
-  Ref<TracedPayload> now = new_payload(value_of(value));
-  now->version = p->version + 1;
-  now->choice = std::move(next);
-  set_payload(t, now);
-  if (!value.stop_gradient()) set_needs_grad(t);
+  next->each_root([&](auto& root) { refreshed(root.tensor); });
+  set_chosen(t, value, std::move(next));
+}
+
+bool Trace::chooses_shared_input(const TracedPayload& p) const {
+  bool any = false;
+  p.choice->each_root([&](const auto& root) { any |= shares_input(root.tensor); });
+  return any;
 }
 
 Trace::LoopSharing Trace::loop_sharing(const TraceRegion& body, const Tensors& entries, const Tensors& outs,
@@ -265,34 +312,26 @@ Trace::LoopSharing Trace::loop_sharing(const TraceRegion& body, const Tensors& e
   return first ? LoopSharing::kFirstRound : LoopSharing::kNone;
 }
 
-// A segment ends: what is alive gets memory of its own.
-void Trace::note_unsure() {
-  std::erase_if(unsure_, [](const Tensor& t) { return t.impl()->use_count() == 1; });
+// A segment ends: which tensor it is will be known when the segment has run.
+std::vector<Trace::Chosen> Trace::choices_leaving() {
+  std::vector<Chosen> list;
   for (const Tensor& t : std::vector<Tensor>(made_)) {
     if (!t.is_traced() || t.impl()->use_count() <= 2 || !payload(t).choice || !in_reach(t)) continue;
-    const TracedPayload::Choice& choice = *payload(t).choice;
-    bool seen = false;
-    for (const auto* side : {&choice.yes, &choice.no})
-      if (side->tensor.defined() && (!side->tensor.same(side->root) || observed(side->root))) {
-        seen = true;
-        unsure_.push_back(side->root);
-      }
-    if (seen) unsure_.push_back(t);
-    payload(t).choice = nullptr;
+    refreshed(t);
+    const auto choice = payload(t).choice;
+    auto seen = [&](const Side& side) {
+      return side.tensor.defined() &&
+             (side.unclear || !side.tensor.same(side.roots[0].tensor) || observed(side.tensor));
+    };
+    auto settled = [&](const Side& side) {
+      if (side.unclear) fail_unclear();
+      return side.tensor.defined() ? hoisted(side.tensor) : Tensor();
+    };
+    if (seen(choice->yes) || seen(choice->no))
+      list.push_back({t, choice->condition, settled(choice->yes), settled(choice->no)});
   }
-}
-
-void Trace::check_sure(const OpCall& c) {
-  if (unsure_.empty() || (!c.inplace && !c.op.has(kInplaceOnly))) return;
-  std::erase_if(unsure_, [](const Tensor& t) { return t.impl()->use_count() == 1; });
-  for (const OutInfo& out : c.op.outs) {
-    if (out.inplace_of < 0) continue;
-    for (const Tensor& t : c.args[static_cast<size_t>(out.inplace_of)].tensors_or_empty())
-      for (const Tensor& unsure : unsure_)
-        if (t.defined() &&
-            (root_of(t).same(unsure) || (t.is_dense() && unsure.is_dense() && t->storage == unsure->storage)))
-          fail_unclear();
-  }
+  for (Chosen& c : list) payload(c.handle).choice = nullptr;
+  return list;
 }
 
 }  // namespace paddle::dispatch

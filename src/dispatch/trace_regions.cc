@@ -1,6 +1,7 @@
 // Branches, loops and lists of a program under construction.
 #include "api/ops.h"
 #include "dispatch/complete_rounds.h"
+#include "dispatch/state.h"
 #include "pir/op_def.h"
 
 namespace paddle::dispatch {
@@ -73,6 +74,7 @@ Type joined(Type a, Type b) {
 
 std::vector<Value> yielded(Trace& trace, TraceRegion& region, const Tensors& outs, std::vector<bool>* stops,
                            const Tensor* first = nullptr) {
+  GradMode recorded(true);  // what was written unrecorded passes its history on
   region.enter();
   std::vector<Value> values;
   if (first) values.push_back(trace.value_of(*first));
@@ -156,7 +158,8 @@ void TraceRegion::exit() {
     if (again == inside_.end()) again = inside_.insert(inside_.end(), w);
     again->before = now;
     again->bits = w.handle->bits;
-    if (now->is_view() && w.before->is_view() && now->base.same(w.before->base)) {
+    const bool same_base = now->is_view() && w.before->is_view() && now->base.same(w.before->base);
+    if (same_base && !trace_->own_history(w.handle)) {
       // It follows from its base, which is among the writes if it was changed.
       restore(w);
       continue;

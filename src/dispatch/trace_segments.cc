@@ -29,6 +29,20 @@ bool known_sizes(const pir::Operation& op) {
   return std::all_of(symbols.begin(), symbols.end(), [](Dim d) { return has_hint(d); });
 }
 
+// Two handles of one tensor: what is written through `handle` is the history of `t`, too, and of whom that looks into.
+void become_one(Tensor& handle, const Tensor& t) {
+  const bool leaf = !t.stop_gradient() && !t->grad_fn;
+  if (leaf) leaf_grad(t);  // makes what both share
+  handle.become(t);
+  handle.set_stop_gradient(t.stop_gradient());
+  if (leaf) {
+    handle->autograd = t->autograd;
+    return;
+  }
+  handle->base = t->base ? t->base : Ref<TensorImpl>(t.impl());
+  handle->base_generation = t->base ? t->base_generation : t->generation;
+}
+
 bool among(const Tensors& list, const Tensor& t) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& x) { return x.same(t); });
 }
@@ -77,6 +91,12 @@ struct Trace::ViewAgain {
     handle->base_generation = view->base_generation;
   }
 };
+
+// One of two tensors itself, now that the condition is known.
+void Trace::Chosen::settle() {
+  const bool holds = Scalar(condition).to_bool();
+  if (const Tensor& is = holds ? yes : no; is.defined()) become_one(handle, is);
+}
 
 void Trace::allow_segments(SegmentRunner run) {
   run_segment_ = std::move(run);
@@ -244,12 +264,12 @@ void Trace::start_over() {
 
 void Trace::flush(const char* why) {
   PD_INVARIANT(can_break());
+  std::vector<Chosen> chosen = choices_leaving();
   ++num_segments_;
   std::string where = current_location().str();
   grads_.clear();  // .grad is among what is alive
   grad_reads_.clear();
   const std::vector<Hook*> leaving = hooks_leaving();
-  note_unsure();
   auto [plain, views, lists] = living();
   // Tensors from outside that were written and have a history get that of the result.
   std::vector<std::pair<Tensor, size_t>> rewritten;
@@ -314,17 +334,7 @@ void Trace::flush(const char* why) {
     generator_state_ = generator().state();
     for (auto& [t, k] : rewritten) take_history(t, results[k]);
     for (size_t i = 0; i < handles.size(); ++i) {
-      bool leaf = !given[i].stop_gradient() && !given[i]->grad_fn;
-      if (leaf) leaf_grad(given[i]);  // makes what both share
-      handles[i].become(given[i]);
-      handles[i].set_stop_gradient(given[i].stop_gradient());
-      if (leaf) {
-        handles[i]->autograd = given[i]->autograd;
-        continue;
-      }
-      // What is written in place through the handle is the argument's history, and that of whom it looks into.
-      handles[i]->base = given[i]->base ? given[i]->base : Ref<TensorImpl>(given[i].impl());
-      handles[i]->base_generation = given[i]->base ? given[i]->base_generation : given[i]->generation;
+      become_one(handles[i], given[i]);
     }
     for (size_t k = 0; k < lists.size(); ++k) outputs[first_list + k] = lists[k];
     for (size_t k = 0; k < outputs.size(); ++k) {
@@ -332,6 +342,7 @@ void Trace::flush(const char* why) {
       outputs[k].set_stop_gradient(results[k].stop_gradient());
     }
     for (ViewAgain& v : again) v.run();
+    for (Chosen& c : chosen) c.settle();
     for (Hook* h : leaving) h->remove = h->eagerly(h->handle);
   }
 }

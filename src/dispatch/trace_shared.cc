@@ -35,7 +35,7 @@ bool one_history(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-std::vector<size_t> Trace::share_memory(const Tensors& given) {
+std::vector<size_t> Trace::share_memory(const Tensors& given, const Tensors& known) {
   PD_INVARIANT(given.size() == inputs_.size());
   given_ = given;
   std::vector<size_t> stands_for;
@@ -49,6 +49,7 @@ std::vector<size_t> Trace::share_memory(const Tensors& given) {
   related_ = true;
   for (size_t i = 0; i < given.size(); ++i)
     if (stands_for[i] == i && given[i].is_dense()) note_shared(outside(i));
+  for (const Tensor& t : known) capture(t);
   return stands_for;
 }
 
@@ -96,6 +97,10 @@ void Trace::set_outside(const Outside& t, Ref<TracedPayload> now) {
 void Trace::look_into(const Outside& part, const Outside& whole) {
   Ref<TracedPayload> now = payload_of(part.handle);
   if (now->is_view()) return;
+  const bool late = now != part.original || written_aside(part.handle);  // written before the whole was known
+  check(!late || (blocks_.size() == 1 && now != part.original), ErrorKind::kNotImplemented,
+        "[to_static] tensors that share memory are written and read in a branch or loop: use one of them, or a copy "
+        "(clone())");
   const bool known = one_history(part.actual, whole.actual);
   Tensor base = whole.handle;
   Ref<TracedPayload> from = whole.original;
@@ -128,15 +133,19 @@ void Trace::look_into(const Outside& part, const Outside& whole) {
   if (!part.handle.stop_gradient() && stop) view->history = part.original;
   set_outside(part, view);
   if (now == part.original) return;
-  // It was written before the whole was known.
-  check(blocks_.size() == 1, ErrorKind::kNotImplemented,
-        "[to_static] tensors that share memory are written and read in a branch or loop: use one of them");
   const bool unrecorded = now->history ? now->history->value == part.original->value : now->value.stop_gradient();
   Tensor written = tensor_of(now->value, now->value.stop_gradient(), part.actual.place());
   if (!unrecorded) payload(written).history = now->history;
   if (!unrecorded) written.set_stop_gradient(false);
   GradMode mode(!unrecorded);
   write(part.handle, written, !unrecorded);
+}
+
+// In a branch that is complete, or is left for the moment.
+bool Trace::written_aside(const Tensor& t) const {
+  return std::any_of(regions_.begin(), regions_.end(), [&](const TraceRegion* r) {
+    return std::any_of(r->writes().begin(), r->writes().end(), [&](const auto& w) { return w.handle.same(t); });
+  });
 }
 
 // What a tensor from outside means now, if its gradient goes through what wrote it; else undefined.
@@ -156,28 +165,30 @@ Tensor Trace::rewritten(const Tensor& handle, const Ref<TracedPayload>& original
   return tensor_of(now->history ? with_history(handle) : v, false);
 }
 
+const TracedPayload* Trace::meaning_of(const Tensor& t) const {
+  if (t.is_traced()) return &payload(t);
+  auto it = captures_.find(t.impl());
+  return it == captures_.end() ? nullptr : it->second.now.get();
+}
+
 Tensor Trace::root_of(Tensor t) const {
-  while (true) {
-    const TracedPayload* p = nullptr;
-    if (t.is_traced())
-      p = &payload(t);
-    else if (auto it = captures_.find(t.impl()); it != captures_.end())
-      p = it->second.now.get();
-    if (!p || !p->is_view()) return t;
-    t = p->base;
-  }
+  for (const TracedPayload* p = meaning_of(t); p && p->is_view(); p = meaning_of(t)) t = p->base;
+  return t;
 }
 
 void Trace::check_apart(const Tensor& handle) const {
-  check(!entangled_.count(handle.impl()), ErrorKind::kNotImplemented,
-        "[to_static] an argument is written whose memory is partly another argument's or captured tensor's; neither "
-        "lies within the other, which can't be captured: expected tensors that are apart, or one within the other");
+  check(
+      !entangled_.count(handle.impl()), ErrorKind::kNotImplemented,
+      "[to_static] an argument is written whose memory is partly another argument's or captured tensor's; neither "
+      "lies within the other, which can't be captured: expected tensors that are apart, or one within the other; write "
+      "to a copy (clone())");
 }
 
 // Where the capture may be interrupted: does a write go to an argument's memory that others look at, too?
 bool Trace::shares_input(const Tensor& written) const {
   if (!run_segment_ || given_.empty() || !written.defined()) return false;
   const Tensor root = root_of(written);
+  if (const TracedPayload* p = meaning_of(root); p && p->choice && chooses_shared_input(*p)) return true;
   for (size_t i = 0; i < given_.size(); ++i) {
     const Tensor& given = given_[i];
     if (!given.is_dense()) continue;

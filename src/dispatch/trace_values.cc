@@ -79,16 +79,20 @@ void Trace::log_write(const Tensor& handle) {
 
 Tensor Trace::alias(const Tensor& handle) {
   pir::Value v = value_of(handle);
-  return tensor_of(v, handle.stop_gradient(), handle.place());
+  Tensor same = tensor_of(v, handle.stop_gradient(), handle.place());
+  payload(same).history = payload_of(handle)->history;
+  return same;
 }
 
-void Trace::rebind(const Tensor& handle, const Tensor& value) {
+void Trace::rebind(const Tensor& handle, const Tensor& value, bool stays_view) {
   log_write(handle);
   pir::Value v = value_of(value);
   bool stop = value.stop_gradient();
   Ref<TracedPayload> now = new_payload(v);
   now->version = payload_of(handle)->version + 1;
   now->choice = payload_of(handle)->choice;
+  if (Ref<TracedPayload> before = payload_of(handle); stays_view && before->is_view())
+    now->look_as(*before, before->base, payload_of(before->base));
   set_payload(handle, std::move(now));
   if (!stop) set_needs_grad(handle);
 }

@@ -93,6 +93,27 @@ void TracedPayload::forget_base() {
   layout = {};
 }
 
+void TracedPayload::look_as(const TracedPayload& view, const Tensor& into, Ref<TracedPayload> meant) {
+  base = into;
+  base_payload = std::move(meant);
+  if (!view_op) view_op = view.view_op;
+  view_operand = view.view_operand;
+  view_result = view.view_result;
+  view_item = view.view_item;
+  layout = view.layout;
+}
+
+// A view whose gradient isn't its base's: somewhere on the way there it is detached.
+bool Trace::own_history(const Tensor& t) const {
+  if (t.stop_gradient()) return false;
+  for (Tensor at = t;;) {
+    const TracedPayload* p = meaning_of(at);
+    if (!p || !p->is_view()) return false;
+    if (!p->view_op) return true;
+    at = p->base;
+  }
+}
+
 Tensor Trace::layout_of(const Tensor& t) {
   if (!t.is_traced() && t.is_dense()) return bare_layout(t.shape(), t.strides(), t->offset, t.dtype());
   TracedPayload* p = t.is_traced() ? &payload(t) : nullptr;
@@ -195,13 +216,7 @@ void Trace::write_through(const Tensor& view, const Tensor& value, bool recorded
   log_write(view);
   Ref<TracedPayload> now = new_payload(value_of(value));
   now->version = p->version + 1;
-  now->base = base;
-  now->base_payload = payload_of(base);
-  now->view_op = p->view_op;
-  now->view_operand = p->view_operand;
-  now->view_result = p->view_result;
-  now->view_item = p->view_item;
-  now->layout = p->layout;
+  now->look_as(*p, base, payload_of(base));
   set_payload(view, now);
   if (!value.stop_gradient()) set_needs_grad(view);
 }
@@ -215,24 +230,25 @@ void set_stops(pir::Operation* op, bool stop) {
 
 }  // namespace
 
-// The view operator on what the base is now.
-Ref<TracedPayload> Trace::computed_again(const TracedPayload& view) {
+// The view operator on what `base` is now, its other operands as given.
+Ref<TracedPayload> Trace::computed_again(const TracedPayload& view, std::vector<pir::Value> operands,
+                                         const Tensor& base) {
   GradMode recorded(true);
-  std::vector<pir::Value> operands = view.view_op->operands();
-  operands[view.view_operand] = value_of(view.base);
+  operands[view.view_operand] = value_of(base);
   std::vector<pir::Type> types;
   for (pir::Value r : view.view_op->results_vector()) types.push_back(r.type());
   pir::Operation* op = emit(view.view_op->def(), operands, view.view_op->attrs(), types);
-  set_stops(op, view.base.stop_gradient());
+  set_stops(op, base.stop_gradient());
   pir::Value v = op->result(view.view_result);
   if (view.view_item >= 0) {
     std::vector<pir::Type> items(v.type().elements().begin(), v.type().elements().end());
     pir::Operation* split = emit(pir::op_def("builtin.split"), {&v, 1}, {}, items);
-    set_stops(split, view.base.stop_gradient());
+    set_stops(split, base.stop_gradient());
     v = split->result(static_cast<size_t>(view.view_item));
   }
   Ref<TracedPayload> now = new_payload(v);
   now->view_op = op;
+  now->look_as(view, base, payload_of(base));
   return now;
 }
 
@@ -290,8 +306,8 @@ pir::Value Trace::refreshed(const Tensor& t) {
   if (base == p->base_payload) return p->value;
   Ref<TracedPayload> now;
   if (p->view_op) {
-    now = computed_again(*p);
-    if (p->base.stop_gradient() && !t.stop_gradient()) now->history = p->history;
+    now = computed_again(*p, p->view_op->operands(), p->base);
+    if (p->base.stop_gradient() && !t.stop_gradient()) now->history = p->history ? p->history : p;
   } else {
     now = new_payload(base->value);
     if (!t.stop_gradient()) {  // it was given a history of its own
@@ -301,12 +317,7 @@ pir::Value Trace::refreshed(const Tensor& t) {
     }
   }
   now->version = p->version + 1;
-  now->base = p->base;
-  now->base_payload = payload_of(p->base);
-  now->view_operand = p->view_operand;
-  now->view_result = p->view_result;
-  now->view_item = p->view_item;
-  now->layout = p->layout;
+  now->look_as(*p, p->base, payload_of(p->base));
   log_write(t);
   set_payload(t, now);
   if (p->view_op && !p->base.stop_gradient()) set_needs_grad(t);

@@ -102,6 +102,7 @@ struct Instruction {
   std::optional<int64_t> named_key;      // pir::kRandomKey
   std::shared_ptr<ShardGeometry> shard;  // random operators of partitioned programs: which part of the whole they draw
   bool view = false;
+  bool in_order = false;  // its operand's elements are meant in row-major order, however they lie
   // kGroup, per result: the operand whose memory it takes with it out of the run, if nobody else holds that; kNone.
   std::vector<uint32_t> takes;
   int8_t reuse = -1;  // operand (by patch) whose memory the first output may take over: elementwise, last use; where

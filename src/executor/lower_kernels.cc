@@ -29,6 +29,7 @@ void Lowering::kernel(Operation& op, Instruction& i, std::unordered_map<Value, c
     i.shard = std::make_shared<ShardGeometry>(ShardGeometry{sizes(whole), sizes(op.attr(kShardOffset))});
   }
   i.view = info.has(kView);
+  i.in_order = op.is("pd_op.as_strided");
   i.kernel = kernels::find_kernel(info, e_.place_.kind);
   i.bound = std::make_shared<pir::BoundArgs>(op, [](Value v) {
     OutSlot s;

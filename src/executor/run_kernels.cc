@@ -78,7 +78,7 @@ void Runner::prepared_kernel(const Instruction& i, PreparedCall& p) {
   OpCall& c = p.call;
   for (const Patch& patch : i.patches) {
     if (patch.kind == Patch::kTensor)
-      p.args[patch.arg] = Arg(f_.tensors[patch.slot]);
+      p.args[patch.arg] = Arg(operand(patch, i, c));
     else if (patch.kind == Patch::kTensors)
       p.args[patch.arg] =
           patch.one ? Arg(std::span<const Tensor>(&f_.tensors[patch.slot], 1)) : Arg(f_.lists[patch.slot]);
@@ -188,6 +188,12 @@ RandomKey Runner::draw(const Instruction& i) {
   return key;
 }
 
+const Tensor& Runner::operand(const Patch& p, const Instruction& i, OpCall& c) const {
+  const Tensor& t = f_.tensors[p.slot];
+  if (!i.in_order || t.is_contiguous()) return t;
+  return c.kept_tensors.emplace_front(copy_of(t, t.place()));
+}
+
 Place Runner::place_of(const Instruction& i) const {
   for (const Patch& p : i.patches)
     if (p.kind == Patch::kTensor) return f_.tensors[p.slot].place();
@@ -197,7 +203,7 @@ Place Runner::place_of(const Instruction& i) const {
 void Runner::patch(const Patch& p, Arg& a, const Instruction& i, OpCall& c) {
   switch (p.kind) {
     case Patch::kTensor:
-      a = Arg(f_.tensors[p.slot]);
+      a = Arg(operand(p, i, c));
       return;
     case Patch::kTensors:
       a = p.one ? Arg(std::span<const Tensor>(&f_.tensors[p.slot], 1)) : Arg(f_.lists[p.slot]);

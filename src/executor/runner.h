@@ -46,6 +46,7 @@ class Runner {
   bool held_kernel(const Instruction& i, PreparedCall& p);
   void any_kernel(const Instruction& i);
   RandomKey draw(const Instruction& i);
+  const Tensor& operand(const Patch& p, const Instruction& i, OpCall& c) const;  // a tensor
   Place place_of(const Instruction& i) const;
   void patch(const Patch& p, Arg& a, const Instruction& i, OpCall& c);
   void protect(const Instruction& i, Arg* args);

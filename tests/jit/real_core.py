@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import paddle
 from paddle.autograd import PyLayer
+from paddle.jit.dy2static.errors import Dy2StaticError
 
 P = np.array([0.5, 1.5, 2.0], "float32")
 N = -P
 I = np.array(3, "int64")  # noqa: E741
 I0 = np.array(0, "int64")
+
+
+# What says that a function can't be captured whole.
+REFUSALS = (NotImplementedError, Dy2StaticError, paddle._core.trace.GraphBreak)
 
 
 def static(fn):

@@ -210,11 +210,24 @@ def loop_sharing(body, entries, outs, held) -> str | None:
     return ask and ask(body, list(entries), list(outs), list(held))
 
 
-def note_choice(result, condition, yes, no) -> None:
-    """``result`` is ``yes`` itself where the condition holds, else ``no`` itself."""
+def note_choice(result, condition, yes, no, around=()) -> None:
+    """``result`` is ``yes`` itself where the condition holds, else ``no`` itself. ``around``: what :func:`looked_into` says."""
     note = getattr(core(), "note_choice", None)
     if note:
-        note(result, condition, yes, no)
+        note(result, condition, yes, no, list(around))
+
+
+def looked_into(body, entries, outs, value) -> list:
+    """The tensors outside that ``value``, which a loop's body leaves, may look into."""
+    ask = getattr(core(), "looked_into", None)
+    return ask(body, list(entries), list(outs), value) if ask else []
+
+
+def check_choice(yes, no) -> None:
+    """GraphBreak where one of the two is a tensor that the end of a segment couldn't find again."""
+    ask = getattr(core(), "check_choice", None)
+    if ask and is_tensor(yes) and is_tensor(no):
+        ask(yes, no)
 
 
 def rebind(handle, value):

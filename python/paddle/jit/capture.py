@@ -118,7 +118,8 @@ class Request(NamedTuple):
     given: list | None = None  # the tensors for the inputs, then
     segmented: bool = False  # an earlier call was interrupted
     own: frozenset = frozenset()  # (type, attribute) of objects that the function makes
-    shared: list | None = None  # the tensors for the inputs, where the program is to know which memory they share
+    # Where the program is to know which memory they share: the tensors for the inputs, and captured ones that they share it with.
+    shared: tuple | None = None
 
 
 def capture(request: Request) -> ConcreteProgram | Segmented:
@@ -133,7 +134,7 @@ def capture(request: Request) -> ConcreteProgram | Segmented:
     recorder.breakable, recorder.segmented = request.segments is not None, request.segmented
     segments = (request.given, request.segments, recorder.on_break, recorder.on_run) if recorder.breakable else ()
     if not segments and request.shared is not None:
-        segments = (request.shared,)
+        segments = (request.shared[0], None, None, None, request.shared[1])
     handle, inputs = api.begin_trace(request.function.__name__, request.metas, *segments)
     finished = False
     try:
@@ -169,7 +170,7 @@ def capture(request: Request) -> ConcreteProgram | Segmented:
             api.abort_trace(handle)
     runner = api.compile(program, request.options)
     if request.shared is not None:
-        runner.assume_shared_as(request.shared)
+        runner.assume_shared_as(request.shared[0])
     entry = ConcreteProgram(request.function, program, runner, recorder.guards(), request.metas, recorder)
     entry.set_results(*results, writes)
     if getattr(runner, "reads_grads", False):

@@ -214,7 +214,10 @@ class StaticFunction:
                         return self.dygraph_function(*args, **kwargs)
                     reasons.append("arguments share memory that is written: captured for arguments that do so alike")
                     pattern = tuple(shapes)
-                    entry = self._capture_or_fall_back(*call, pattern, names, reasons, segmented=segmented, shared=True)
+                    shared = (tensors, entry.runner.sharing(tensors))
+                    entry = self._capture_or_fall_back(
+                        *call, pattern, names, reasons, segmented=segmented, shared=shared
+                    )
             except NewState as found:
                 attributes = found.attributes
             else:
@@ -248,7 +251,7 @@ class StaticFunction:
         return self(*args, **kwargs)
 
     def _capture_or_fall_back(
-        self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented, can_close=False, shared=False
+        self, args, kwargs, leaves, tensors, shapes, pattern, names, reasons, segmented, can_close=False, shared=None
     ):
         began = time.perf_counter()
         structure = flatten((args, kwargs), [])
@@ -265,7 +268,7 @@ class StaticFunction:
             entry = self._capture(
                 structure, leaves, is_input, metas, self._full_graph, self._state, tensors, segmented, shared
             )
-        except (Dy2StaticError, api.graph_break_error(), SystemError) as error:
+        except (Dy2StaticError, api.graph_break_error(), NotImplementedError, SystemError) as error:
             if can_close and not getattr(error, "_jst_ran", False):
                 raise SizesNeeded(f"{type(error).__name__}: {error}") from None
             if isinstance(error, SystemError):
@@ -345,7 +348,7 @@ class StaticFunction:
         attributes: list | None,
         given=None,
         segmented=False,
-        shared=False,
+        shared=None,
     ) -> ConcreteProgram | Segmented:
         name = self._function.__qualname__
         options = {"build_strategy": self._build_strategy, "backend": self._backend, "name": name}
@@ -354,7 +357,7 @@ class StaticFunction:
         request = (self._function, call, structure, leaves, is_input, metas, attributes, owner, full_graph, options)
         own, self._own = self._own, frozenset()
         return capture(
-            Request(*request, segments, given, segmented, own, given if shared and segments is None else None)
+            Request(*request, segments, given, segmented, own, shared if segments is None else None)
         )
 
     @property

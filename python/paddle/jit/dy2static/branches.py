@@ -99,6 +99,8 @@ class _Merge:
             return lambda results: a
         if api.is_array(a) and api.is_array(b):
             return self.array(a, b)
+        if self.names:
+            api.check_choice(a, b)
         dtype = common_dtype(type_of(a), type_of(b))
         shapes = [tuple(v.shape) if api.is_tensor(v) else None for v in (a, b)]
         if None not in shapes and len(shapes[0]) != len(shapes[1]):
@@ -204,12 +206,12 @@ def capture_if(pred, then, orelse, slots: list, unread: Sequence, raises, late: 
     for slot, a, b, old in zip(slots, *after, seen):
         unchanged = _unchanged(a, old) and _unchanged(b, old)
         pickers.append(None if unchanged else merge.value(slot.name, a, b))
+    merge.names = False
     writes = _merge_writes(merge)
     results = api.build_if(pred, regions[0], merge.outs[0], regions[1], merge.outs[1])
     if merge.asked_for:
         names = ", ".join(f"'{n}'" for n in merge.asked_for)
         api.assert_(pred, f"{names} is used after a loop that ran no round: give it a value before it ({where})")
-    merge.names = False
     for handle, pick in writes:
         api.rebind(handle, pick(results))
     merge.names = True

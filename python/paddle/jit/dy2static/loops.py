@@ -463,6 +463,7 @@ class _Trial:
         return grew
 
     def finish(self, first_cond, where: str) -> None:
+        self._check_choices(first_cond)
         results = list(api.build_while(_condition(first_cond), self.inits, self.region, self.cond, self.outs))
         self._note_choices(first_cond, results)
         if self.guarded:
@@ -480,18 +481,26 @@ class _Trial:
                 text = f"variable '{c.slot.name}' only has a value inside a loop whose number of rounds depends on a Tensor"
                 c.slot.set(Unusable(Dy2StaticNameError, f"{text}; give it a value before the loop ({where})"))
 
-    def _note_choices(self, first_cond, results) -> None:
-        """Without a round a variable is what it was before."""
+    def _variables(self, first_cond):
+        """(position, what it is before) of those that are a tensor before and after: without a round it is the one, else the other."""
         if not api.is_tensor(first_cond):
             return
-        at = 0
-        for c in self.carries:
-            for leaf in c.carried():
-                out, result = self.outs[at], results[at]
-                at += 1
-                if isinstance(c.slot, HandleSlot) or not all(map(api.is_tensor, (leaf.value, out, result))):
-                    continue
-                api.note_choice(result, _condition(first_cond), out, leaf.value)
+        for at, (c, leaf) in enumerate([(c, leaf) for c in self.carries for leaf in c.carried()]):
+            if not isinstance(c.slot, HandleSlot) and api.is_tensor(leaf.value) and api.is_tensor(self.outs[at]):
+                yield at, leaf.value
+
+    def _check_choices(self, first_cond) -> None:
+        for at, entry in self._variables(first_cond):
+            api.check_choice(self.outs[at], entry)
+
+    def _note_choices(self, first_cond, results) -> None:
+        entries = [
+            c.slot.handle if isinstance(c.slot, HandleSlot) else leaf.value for c in self.carries for leaf in c.carried()
+        ]
+        for at, entry in self._variables(first_cond):
+            if api.is_tensor(results[at]):
+                around = api.looked_into(self.region, entries, self.outs, self.outs[at])
+                api.note_choice(results[at], _condition(first_cond), self.outs[at], entry, around)
 
 
 def _condition(c):
