@@ -297,6 +297,7 @@ class Trace final : public Interpreter {
     void settle();
   };
   std::vector<Chosen> choices_leaving();
+  static void look_again(std::vector<ViewAgain>& views, std::vector<Chosen>& chosen);
   bool shares_input(const Tensor& written) const;
   bool chooses_shared_input(const TracedPayload& p) const;
   bool writes_shared_input(const OpCall& c) const;

@@ -77,10 +77,15 @@ std::vector<Value> yielded(Trace& trace, TraceRegion& region, const Tensors& out
   GradMode recorded(true);  // what was written unrecorded passes its history on
   region.enter();
   std::vector<Value> values;
-  if (first) values.push_back(trace.value_of(*first));
-  for (const Tensor& t : outs) {
-    values.push_back(trace.value_of(t));
-    if (stops) stops->push_back(t.stop_gradient());
+  try {
+    if (first) values.push_back(trace.value_of(*first));
+    for (const Tensor& t : outs) {
+      values.push_back(trace.value_of(t));
+      if (stops) stops->push_back(t.stop_gradient());
+    }
+  } catch (...) {
+    region.exit();
+    throw;
   }
   trace.builder().yield(values);
   region.exit();

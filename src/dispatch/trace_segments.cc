@@ -98,6 +98,28 @@ void Trace::Chosen::settle() {
   if (const Tensor& is = holds ? yes : no; is.defined()) become_one(handle, is);
 }
 
+// Views and choices, each after what it looks into or is one of.
+void Trace::look_again(std::vector<ViewAgain>& views, std::vector<Chosen>& chosen) {
+  auto waits = [&](const Tensor& t) {
+    auto is = [&](const auto& x) { return x.handle.same(t); };
+    return t.defined() &&
+           (std::any_of(views.begin(), views.end(), is) || std::any_of(chosen.begin(), chosen.end(), is));
+  };
+  while (!views.empty() || !chosen.empty()) {
+    auto view = std::find_if(views.begin(), views.end(), [&](const ViewAgain& v) { return !waits(v.base); });
+    if (view != views.end()) {
+      view->run();
+      views.erase(view);
+      continue;
+    }
+    auto choice =
+        std::find_if(chosen.begin(), chosen.end(), [&](const Chosen& c) { return !waits(c.yes) && !waits(c.no); });
+    PD_INVARIANT(choice != chosen.end());
+    choice->settle();
+    chosen.erase(choice);
+  }
+}
+
 void Trace::allow_segments(SegmentRunner run) {
   run_segment_ = std::move(run);
   made_ = inputs_;
@@ -341,8 +363,7 @@ void Trace::flush(const char* why) {
       outputs[k].become(results[k]);
       outputs[k].set_stop_gradient(results[k].stop_gradient());
     }
-    for (ViewAgain& v : again) v.run();
-    for (Chosen& c : chosen) c.settle();
+    look_again(again, chosen);
     for (Hook* h : leaving) h->remove = h->eagerly(h->handle);
   }
 }
