@@ -485,8 +485,9 @@ class _Trial:
         """(position, what it is before) of those that are a tensor before and after: without a round it is the one, else the other."""
         if not api.is_tensor(first_cond):
             return
-        for at, (c, leaf) in enumerate([(c, leaf) for c in self.carries for leaf in c.carried()]):
-            if not isinstance(c.slot, HandleSlot) and api.is_tensor(leaf.value) and api.is_tensor(self.outs[at]):
+        pairs = [(carry.slot, leaf) for carry in self.carries for leaf in carry.carried()]
+        for at, (slot, leaf) in enumerate(pairs):
+            if not isinstance(slot, HandleSlot) and api.is_tensor(leaf.value) and api.is_tensor(self.outs[at]):
                 yield at, leaf.value
 
     def _check_choices(self, first_cond) -> None:
