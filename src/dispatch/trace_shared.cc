@@ -30,7 +30,8 @@ bool lies_within(const Tensor& part, const Tensor& whole) {
 // Does eager's graph know that they share elements?
 bool one_history(const Tensor& a, const Tensor& b) {
   const TensorImpl *x = a->base ? a->base.get() : a.impl(), *y = b->base ? b->base.get() : b.impl();
-  return x == y;
+  const bool one_leaf = x->autograd && x->autograd == y->autograd && !x->grad_fn && !y->grad_fn;  // two handles of one
+  return x == y || one_leaf;
 }
 
 }  // namespace
@@ -160,7 +161,8 @@ Tensor Trace::rewritten(const Tensor& handle, const Ref<TracedPayload>& original
   };
   if (now->is_view() && one_history(actual(handle), actual(root_of(handle)))) return {};  // that of its base
   const bool unrecorded = now->history && now->history->value == original->value;
-  if (unrecorded || (!now->history && v.stop_gradient())) return {};
+  // A handle that needs a gradient and whose value has none was given one without history: no gradient goes further.
+  if (unrecorded || (!now->history && v.stop_gradient() && handle.stop_gradient())) return {};
   GradMode on(true);
   return tensor_of(now->history ? with_history(handle) : v, false);
 }

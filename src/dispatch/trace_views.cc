@@ -328,7 +328,8 @@ pir::Value Trace::refreshed(const Tensor& t) {
 pir::Value Trace::with_history(const Tensor& t) {
   Ref<TracedPayload> p = payload_of(t);
   const pir::Value old = p->history->value;
-  if (old.type() != p->value.type()) return p->value;
+  const pir::Type now_type = p->value.type();
+  if (old.type().dtype() != now_type.dtype() || old.type().rank() != now_type.rank()) return p->value;
   const pir::Type type = old.type();
   TraceRegion region(*this, std::span<const pir::Type>(&type, 1));
   GradientRegion passes_on{1, &region, {region.args()[0]}};

@@ -148,6 +148,7 @@ class Recorder:
         self.breaks: list[Break] = []
         self.why = ""  # what led to the next break
         self._numbers: dict = {}
+        self._kept_on_a_path: set[str] = set()  # attributes that a branch or loop on a tensor may leave as they are
         self._tables: dict[int, tuple[dict, Table]] = {}
 
     def function(self, fn: types.FunctionType, owner: Any) -> None:
@@ -229,9 +230,12 @@ class Recorder:
         if mark not in self.attributes:
             self.attributes[mark] = AttributeWrite(owner, name)
 
+    def keeps_on_a_path(self, attribute: str) -> None:
+        self._kept_on_a_path.add(attribute)
+
     def reads(self, attribute: str) -> bool:
-        """Whether any function of the trace loads an attribute of that name."""
-        return any(attribute in _loaded_attributes(fn) for fn, _ in self._keep)
+        """Whether any function of the trace loads an attribute of that name, or it may go on as it is."""
+        return attribute in self._kept_on_a_path or any(attribute in _loaded_attributes(fn) for fn, _ in self._keep)
 
     def guards(self) -> GuardSet:
         """To be taken after the trace: assumptions that it broke itself are dropped."""

@@ -12,7 +12,7 @@ from . import breaks
 from .containers import TracedList
 from .early_exit import EXIT_FLAGS, RETURN_FLAG, RETURN_VALUE
 from .errors import BranchRankError, Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, user_location
-from .slots import MISSING, BoxSlot, Found, Snapshot, Watch, assign
+from .slots import MISSING, BoxSlot, Found, Snapshot, Watch, assign, note_kept
 from .texts import TracedText, assert_traced
 from .values import as_tensor, common_dtype, describe, is_leaf_value, is_number, same, truth, type_of, zero_like
 
@@ -198,6 +198,7 @@ def capture_if(pred, then, orelse, slots: list, unread: Sequence, raises, late: 
         if not found.update(watch, all_slots):
             break
     slots = all_slots
+    note_kept(slots)
     merge = _Merge(where, *regions)
     merge.late, merge.pred = late, pred
     merge.note_exits(slots, *after)

@@ -18,7 +18,7 @@ from . import breaks
 from .branches import capture_if
 from .errors import Dy2StaticNameError, Dy2StaticTypeError, Unusable, is_unusable, raise_unusable, user_location
 from .growth import NewKeys, grown, growths
-from .slots import MISSING, AttributeSlot, BoxSlot, CellSlot, Found, HandleSlot, Snapshot, Watch, assign
+from .slots import MISSING, AttributeSlot, BoxSlot, CellSlot, Found, HandleSlot, Snapshot, Watch, assign, note_kept
 from .values import (
     as_tensor,
     common_dtype,
@@ -350,6 +350,7 @@ def _trace_while(
             known = {id(c.slot): c for c in carries}
             carries = [known.get(id(s)) or _Carry(s, v) for s, v in zip(slots, before.seen())]
         elif fits:
+            note_kept(slots)
             state.loop_plans[entry] = [c.plan() for c in carries]
             known = {id(s.handle) for s in slots if isinstance(s, HandleSlot)}
             written = [HandleSlot(h) for h, _ in trial.region.writes if id(h) not in known]

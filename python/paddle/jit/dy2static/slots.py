@@ -77,6 +77,13 @@ class AttributeSlot(Slot):
             delattr(self.owner, self.attribute)
 
 
+def note_kept(slots: Sequence) -> None:
+    """A tensor decides whether these attributes are assigned: else they stay what they are when the program runs."""
+    for slot in slots:
+        if isinstance(slot, AttributeSlot) and state.recorder is not None:
+            state.recorder.keeps_on_a_path(slot.attribute)
+
+
 class Watch:
     """Attributes that code assigns while it is in force, also in functions that it calls, with what they were before. Where that
     fails they are restored, but for those that are ``slots``: whoever traces restores these."""
