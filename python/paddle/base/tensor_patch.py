@@ -232,7 +232,7 @@ METHODS = {
     "_grad_ivar": lambda self: self.grad,
     "apply_": apply_, "apply": apply,
     "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim,
-    "numel": lambda self: core.to_tensor(self.size),
+    "numel": lambda self: core._C_ops.numel(self),
     "nbytes": property(lambda self: self.size * self.itemsize),
 }  # fmt: skip
 

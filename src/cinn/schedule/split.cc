@@ -20,11 +20,13 @@ AxisList reduced_axes(const Group& group, const Axes& axes, int r) {
 // Worth the second step that a cut costs.
 bool is_long(const Index& n) { return !n.is_const() || n.value() >= 16384; }
 
-// Chunks so many that every thread has some.
+// Chunks so many that every thread has some, never of no elements: the number of chunks is a quotient by their length.
 Index shared_length(Group& group, const Axes& axes, int axis, int64_t shared, bool along_memory, const Target& target) {
   const int64_t chunks = std::max<int64_t>(2, 4 * target.threads / std::max<int64_t>(shared, 1));
   const int64_t step = along_memory ? 256 : 8;
-  return group.pool.ceil_div(axes.axes[axis].extent, chunks * step) * step;
+  const Index extent = axes.axes[axis].extent;
+  if (extent.is_const()) return group.pool.ceil_div(extent, chunks * step) * step;
+  return (group.pool.div(extent, chunks * step) + 1) * step;
 }
 
 int longest(const Axes& axes, const AxisList& list, const Target& target) {

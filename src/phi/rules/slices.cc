@@ -24,23 +24,40 @@ std::vector<std::optional<Dim>> items_of(std::string_view op, std::string_view n
 namespace {
 bool at_least(Dim a, Dim b) { return !paddle::less(a, b); }
 
-// d counted from the back where negative, then limited to [low, high].
+// Is nothing known about the sizes, so that a comparison would be a guess about every later call?
+bool unseen(std::initializer_list<Dim> dims) { return !std::all_of(dims.begin(), dims.end(), has_hint); }
+
+// d counted from the back where negative, then limited to [low, high]. Of sizes that were not seen it is an expression:
+// min(1, max(0, -d)) is 1 where d is negative.
 Dim limited(Dim d, Dim size, Dim low, Dim high) {
+  if (unseen({d, size})) {
+    const Dim counted = d + size * paddle::min(Dim(1), paddle::max(Dim(0), -d));
+    return paddle::max(low, paddle::min(counted, high));
+  }
   if (paddle::less(d, 0)) d = d + size;
   if (paddle::less(d, low)) return low;
   return at_least(d, high) ? high : d;
 }
 }  // namespace
 
+// How many steps lead over the distance; 0 where it is negative.
+static Dim steps_over(Dim distance, int64_t step) {
+  if (unseen({distance}))
+    distance = paddle::max(Dim(0), distance);
+  else if (at_least(0, distance))
+    return 0;
+  return step == 1 ? distance : ceil_div(distance, step);
+}
+
 Dim slice_size(std::string_view op, Dim size, Dim start, Dim end, int64_t step) {
   check(step != 0, ErrorKind::kValue, "[{}] expected strides other than 0, got 0", op);
   if (step > 0) {
     const Dim from = limited(start, size, 0, size), to = limited(end, size, 0, size);
-    return at_least(from, to) ? Dim(0) : step == 1 ? to - from : ceil_div(to - from, step);
+    return steps_over(to - from, step);
   }
   // Backwards: from at most the last element; an end before the first is -1 - size or less.
   const Dim from = limited(start, size, -1, size - 1), to = limited(end, size, -1, size - 1);
-  return at_least(to, from) ? Dim(0) : step == -1 ? from - to : ceil_div(from - to, -step);
+  return steps_over(from - to, -step);
 }
 
 Shape sliced_shape(std::string_view op, std::span<const Dim> x, std::span<const int64_t> axes, const Ints& starts,
