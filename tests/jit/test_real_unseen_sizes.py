@@ -86,3 +86,20 @@ def test_reductions_of_open_sizes_take_empty_tensors(reduction, tmp_path):
     for n in (3, 0, 1, 5000, 0):
         x = paddle.ones([n, 2])
         np.testing.assert_array_equal(loaded(x).numpy(), reduction(x).numpy())
+
+
+def test_a_size_that_comes_to_be_0_is_no_copied_size(tmp_path):
+    class Tiling(paddle.nn.Layer):
+        def forward(self, x):
+            tiled = paddle.tile(x, [(x > 0).astype("int64").sum(), 1])
+            return tiled[: tiled.shape[0] // 2]
+
+    assert paddle.zeros([0, 4]).reshape([1, 0, 4]).shape == [1, 0, 4]
+    assert paddle.zeros([0, 4]).reshape([0, 2, 2]).shape == [0, 2, 2]
+    with pytest.raises(ValueError, match="reshape"):
+        paddle.zeros([0, 4]).reshape([1, 4])
+    paddle.jit.save(Tiling(), str(tmp_path / "m"), input_spec=[InputSpec([None, 4], "float32")])
+    loaded = paddle.jit.load(str(tmp_path / "m"))
+    for n in (3, 0, 1):
+        x = paddle.ones([n, 4])
+        assert loaded(x).shape == Tiling()(x).shape

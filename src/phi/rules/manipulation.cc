@@ -14,9 +14,20 @@ namespace paddle::rules {
 
 // -- views
 
+// 0 is the operand's size at that place. Where that can't be meant, since nothing is left of a tensor without elements
+// only by a size that is 0, it is that: a program's size may come to be 0.
+static void take_sizes_for_zeros(Shape& to, const Shape& from) {
+  Shape taken = to;
+  for (size_t i = 0; i < std::min(to.size(), from.size()); ++i)
+    if (to[i] == Dim(0)) taken[i] = from[i];
+  const bool rest = std::find(to.begin(), to.end(), Dim(-1)) != to.end();
+  if (rest || !(paddle::numel(from) == Dim(0)) || paddle::numel(taken) == Dim(0)) to = taken;
+}
+
 void reshape::shape(const Args& a, TensorMeta& out) {
   const Shape& from = a.x.shape();
   Shape to = infer::dims_of("reshape", a.shape);
+  take_sizes_for_zeros(to, from);
   int64_t rest = -1;
   Dim known = 1;
   for (size_t i = 0; i < to.size(); ++i) {
@@ -25,7 +36,6 @@ void reshape::shape(const Args& a, TensorMeta& out) {
       rest = static_cast<int64_t>(i);
       continue;
     }
-    if (to[i] == Dim(0) && i < from.size()) to[i] = from[i];
     check(to[i].is_symbolic() || to[i].value() >= 0, ErrorKind::kValue, "[reshape] expected sizes >= -1, got {}",
           shown(to));
     known = known * to[i];
