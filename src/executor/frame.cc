@@ -14,8 +14,10 @@ class Preparation {
   void run(const Code& code) {
     for (const Instruction& i : code.list) {
       if (f_.calls.size() <= i.end) f_.calls.resize(i.end + 1), f_.groups.resize(i.end + 1);
-      if (i.kind == Kind::kKernel && i.prepared) f_.calls[i.id] = call(i);
-      if (i.kind == Kind::kGroup && i.prepared) f_.groups[i.id] = group(i);
+      // Where sizes don't agree, the instruction says so if it is run; it may stand in a branch that isn't taken.
+      const bool prepared = i.prepared && !disagreement(i, f_);
+      if (i.kind == Kind::kKernel && prepared) f_.calls[i.id] = call(i);
+      if (i.kind == Kind::kGroup && prepared) f_.groups[i.id] = group(i);
       if (i.body) run(*i.body);
       if (i.otherwise) run(*i.otherwise);
     }

@@ -106,5 +106,8 @@ inline bool sole_owner(const Tensor& t) {
 void run_code(const Code& code, Frame& frame);
 // TypeError or ValueError, with the operation, where a tensor isn't what the program says.
 void compare(const std::vector<TypeCheck>& checks, const Frame& frame, const pir::Operation* source);
+// The first of the instruction's agreements that doesn't hold for the frame's sizes; null: all hold.
+const SizeAgreement* disagreement(const Instruction& i, const Frame& frame);
+void check_agreements(const Instruction& i, const Frame& frame);  // ValueError that names the operator
 
 }  // namespace paddle::executor

@@ -68,6 +68,12 @@ struct TypeCheck {
   std::string what;        // "input 0 \"x\"": for the message
 };
 
+// An operand's size that isn't the result's by itself: the shape rule took on trust that they agree.
+struct SizeAgreement {
+  Dim operand, result;
+  const pir::Operation* op;
+};
+
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Code;
@@ -126,6 +132,7 @@ struct Instruction {
   std::vector<uint32_t> frees, list_frees;  // slots that die here
   std::vector<SymbolBinding> binds;
   std::vector<TypeCheck> checks;          // before binds
+  std::vector<SizeAgreement> agreements;  // kGroup and prepared kernels, which run no shape rule
   std::unique_ptr<Code> body, otherwise;  // kIf: both; kWhile, kHold: body
   std::shared_ptr<HeldResults> held;      // kHold
   cinn::CompiledRegion group;

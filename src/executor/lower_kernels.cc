@@ -49,6 +49,7 @@ void Lowering::kernel(Operation& op, Instruction& i, std::unordered_map<Value, c
   targets(op, info, i, last);
   memory_reuse(op, info, i, last);
   i.prepared = e_.place_.is_cpu() && can_be_prepared(i);
+  note_agreements(op, i);
   if (e_.keep_weights_ && i.prepared && i.reuse < 0 && kernels::find_hold(info, e_.place_.kind))
     for (const Patch& p : i.patches)
       if (Value v = operand_of_arg(op, p.arg); p.kind == Patch::kTensor && v && stays(v) && worth_keeping(v))

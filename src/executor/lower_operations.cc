@@ -156,6 +156,24 @@ void Lowering::group(Operation& op, Instruction& i) {
   i.prepared = true;
   for (const TensorMeta& m : i.metas) i.prepared &= follows_from_inputs(m.shape);
   i.prepared &= follows_from_inputs(Shape(i.group.symbols.begin(), i.group.symbols.end()));
+  for (Operation& inner : op.region(0).front()) note_agreements(inner, i);
+}
+
+void Lowering::note_agreements(Operation& op, Instruction& i) const {
+  if (!op.info() || !op.info()->has(kElementwise | kBroadcast) || op.num_results() != 1) return;
+  if (!op.result().type().has_shape()) return;
+  const auto result = op.result().shape();
+  for (Value v : op.operands()) {
+    if (!v || is_list(v.type()) || !v.type().has_shape() || v.shape().size() > result.size()) continue;
+    const auto shape = v.shape();
+    const size_t before = result.size() - shape.size();
+    for (size_t k = 0; k < shape.size(); ++k) {
+      const Dim d = shape[k], r = result[before + k];
+      if (d == r || d == Dim(1)) continue;
+      i.agreements.push_back({d, r, &op});
+      i.prepared &= follows_from_inputs({d, r});
+    }
+  }
 }
 
 }  // namespace paddle::executor

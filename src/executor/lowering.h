@@ -52,6 +52,7 @@ class Lowering {
   // Inputs, parameters, results of the program: no instructions.
   bool edge(Operation& op);
 
+  void note_agreements(Operation& op, Instruction& i) const;
   void bind_shape(Value v, std::vector<SymbolBinding>& binds);
   void expect_type(Value v, std::string what, std::vector<TypeCheck>& checks);
   // Do its results have just the types that the program says, whatever the operands? Shape rules were asked when it was

@@ -21,6 +21,7 @@ constexpr size_t kMaxArgs = 40;
 
 void Runner::group(const Instruction& i) {
   if (i.id < f_.groups.size() && f_.groups[i.id]) return launch(i, *f_.groups[i.id]);
+  check_agreements(i, f_);
   PreparedGroup p;
   p.inputs.resize(i.operands.size());
   p.outputs.resize(i.results.size());

@@ -32,4 +32,18 @@ void compare(const std::vector<TypeCheck>& checks, const Frame& frame, const pir
   }
 }
 
+const SizeAgreement* disagreement(const Instruction& i, const Frame& frame) {
+  for (const SizeAgreement& a : i.agreements)
+    if (frame.value(a.operand) != frame.value(a.result)) return &a;
+  return nullptr;
+}
+
+void check_agreements(const Instruction& i, const Frame& frame) {
+  if (const SizeAgreement* a = disagreement(i, frame))
+    fail(ErrorKind::kValue,
+         "{}: the program was made for sizes that are equal, got {} and {} (a size that is 1 and repeated must be 1 "
+         "where the program is made)",
+         a->op->describe(), frame.value(a->operand), frame.value(a->result));
+}
+
 }  // namespace paddle::executor
