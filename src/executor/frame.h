@@ -2,6 +2,7 @@
 // stand for what lives there, the calls of kernels with their arguments. A step of such a run neither allocates nor
 // looks anything up.
 #pragma once
+#include <algorithm>
 #include <forward_list>
 #include <memory>
 
@@ -76,6 +77,15 @@ struct Frame {
       const int64_t v = symbols[symbol_index->at(id)];
       PD_INVARIANT(v != kUntold);
       return v;
+    });
+  }
+  // Has a tensor said what its symbols stand for? Within a group only its own results may.
+  bool told(Dim d) const {
+    std::vector<Dim> used;
+    if (d.is_symbolic()) symbols_of(d, used);
+    return std::all_of(used.begin(), used.end(), [&](Dim s) {
+      auto it = symbol_index->find(node_of(s).value);
+      return it != symbol_index->end() && symbols[it->second] != kUntold;
     });
   }
   Shape values(std::span<const Dim> dims) const {

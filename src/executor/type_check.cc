@@ -34,7 +34,7 @@ void compare(const std::vector<TypeCheck>& checks, const Frame& frame, const pir
 
 const SizeAgreement* disagreement(const Instruction& i, const Frame& frame) {
   for (const SizeAgreement& a : i.agreements)
-    if (frame.value(a.operand) != frame.value(a.result)) return &a;
+    if (frame.told(a.operand) && frame.told(a.result) && frame.value(a.operand) != frame.value(a.result)) return &a;
   return nullptr;
 }
 

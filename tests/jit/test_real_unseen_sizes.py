@@ -103,3 +103,46 @@ def test_a_size_that_comes_to_be_0_is_no_copied_size(tmp_path):
     for n in (3, 0, 1):
         x = paddle.ones([n, 4])
         assert loaded(x).shape == Tiling()(x).shape
+
+
+def right_or_refused(run, n, m):
+    """Sizes of which one may come to be 1: NumPy's result, or an error."""
+    try:
+        want = np.tanh(np.full([n], 4.0) + np.ones([m])) * 2
+    except ValueError:
+        with pytest.raises(ValueError, match="add"):
+            run(n, m)
+        return
+    try:
+        got = run(n, m)
+    except ValueError as error:
+        assert 1 in (n, m) and n != m and "add" in str(error)
+    else:
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+SIZES = ((3, 3), (3, 2), (1, 3), (3, 1), (2, 2), (2, 3))
+
+
+def test_open_sizes_that_do_not_agree_in_static_mode():
+    paddle.enable_static()
+    try:
+        main = paddle.static.Program()
+        with paddle.static.program_guard(main, paddle.static.Program()):
+            x, y = paddle.static.data("x", [None, 4]), paddle.static.data("y", [None])
+            out = paddle.tanh(x.sum(1) + y) * 2
+        executor = paddle.static.Executor()
+        for n, m in SIZES:
+            feed = lambda n, m: {"x": np.ones([n, 4], "float32"), "y": np.ones([m], "float32")}  # noqa: E731
+            right_or_refused(lambda n, m: executor.run(main, feed=feed(n, m), fetch_list=[out])[0], n, m)
+    finally:
+        paddle.disable_static()
+
+
+@pytest.mark.parametrize("backend", ["CINN", None])
+def test_open_sizes_that_do_not_agree_in_groups(backend):
+    spec = [InputSpec([None, 4]), InputSpec([None])]
+    f = lambda x, y: paddle.tanh(x.sum(1) + y) * 2  # noqa: E731
+    compiled = paddle.jit.to_static(f, input_spec=spec, full_graph=True, backend=backend)
+    for n, m in SIZES:
+        right_or_refused(lambda n, m: compiled(paddle.ones([n, 4]), paddle.ones([m])).numpy(), n, m)
