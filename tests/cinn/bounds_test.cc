@@ -171,8 +171,9 @@ TEST(Bounds, CoarseExponentials) {
 }
 
 int count_of(const Group& g, Fn f) {
+  const auto compiled = compile(g);
   int n = 0;
-  for (const Value& v : compile(g)->module().values) n += v.op == ValueOp::kFn && v.fn == f;
+  for (const Value& v : compiled->module().values) n += v.op == ValueOp::kFn && v.fn == f;
   return n;
 }
 
