@@ -3,4 +3,6 @@
 from ..nn._param_attr import ParamAttr, WeightNormParamAttr
 
 __all__ = ["ParamAttr"]
-_ = WeightNormParamAttr
+
+for _class in (ParamAttr, WeightNormParamAttr):
+    _class.__module__ = __name__  # as pickles and messages name them
