@@ -51,8 +51,6 @@ class OpNode final : public Node {
   Saved save(const Tensor& t, SaveKind kind) const;
   static void pack(Saved& s);
   Tensor unpack(const Saved& s, uint32_t out_index, bool create_graph) const;
-  Arg unpack_arg(const Arg& a, bool create_graph, std::forward_list<Tensors>& lists,
-                 std::forward_list<Tensor>& singles) const;
 
   const OpInfo& op_;
   std::vector<Arg> args_;  // tensors replaced by Arg(int index into saved_)

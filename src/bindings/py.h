@@ -149,7 +149,6 @@ void add_dtypes(PyObject* module);
 void add_symint(PyObject* module);
 void add_tensor(PyObject* module);
 void add_operators(PyObject* module);
-void add_indexing(PyTypeObject* type);
 void add_autograd(PyObject* module);
 void add_runtime(PyObject* module);
 void add_distributed(PyObject* module);

@@ -171,7 +171,6 @@ class Trace final : public Interpreter {
   // ---- segments: where Python needs a value, what was captured so far is run and the trace goes on with an empty
   // program (trace_segments.cc). share_memory() is called next.
   void allow_segments(SegmentRunner run);
-  bool segments_allowed() const { return static_cast<bool>(run_segment_); }
   bool can_break() const { return run_segment_ && blocks_.size() == 1; }
   size_t num_segments() const { return num_segments_; }
   // What is alive gets its elements. GraphBreak where that can't be: in a branch or loop, or in a whole capture.
